@@ -1,0 +1,1 @@
+//! Core-scaling benchmarks.

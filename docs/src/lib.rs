@@ -1,0 +1,1 @@
+//! Documents as doctests, and the repository rules.

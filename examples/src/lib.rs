@@ -1,0 +1,1 @@
+//! One binary a question, and the market feed service.

@@ -1,0 +1,1 @@
+//! Network carriers as per-core shards.

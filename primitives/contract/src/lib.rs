@@ -1,0 +1,1 @@
+//! Contract tests of the primitives on every host.

@@ -1,0 +1,1 @@
+//! Concurrency primitives built from per-core parts, for any executor.

@@ -1,0 +1,1 @@
+//! Values that know which core they are on and relocate between cores.
