@@ -174,6 +174,7 @@ fn thread_local_rule_fires() {
     let tree = Tree::sample(&[
         ("net/src/a.rs", text),
         ("thread_aware/src/affinity.rs", text),
+        ("net/tests/b.rs", text),
     ]);
     assert_fires(&thread_locals(&tree), &["net/src/a.rs:2"]);
 }

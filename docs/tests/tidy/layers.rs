@@ -43,7 +43,12 @@ fn packages(tree: &Tree) -> Vec<Package> {
     let manifests = manifests.map(|file| parse(&file.path, &file.text));
     let members = manifests.filter(|manifest| manifest.contains_key("package"));
     let members: Vec<toml::Table> = members.collect();
-    let name = |manifest: &toml::Table| manifest["package"]["name"].as_str().unwrap().to_owned();
+    let name = |manifest: &toml::Table| {
+        manifest["package"]["name"]
+            .as_str()
+            .expect("a name")
+            .to_owned()
+    };
     let all: Vec<String> = members.iter().map(name).collect();
     let own = |manifest: &toml::Table| {
         let mut keys = Vec::new();

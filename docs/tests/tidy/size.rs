@@ -134,8 +134,8 @@ fn line_rule_fires() {
 fn function_rule_fires() {
     let body = |lines: usize| format!("{{\n{}}}", "g();\n".repeat(lines));
     let text = format!(
-        "impl T {{\n fn long(&self) -> fn(u8) -> u8 {}\n fn fits() {}\n}}\ntrait U {{ fn none(); }}\n\
-         const X: u8 = {};",
+        "impl T {{\n fn long(&self) -> fn(u8) -> u8 {}\n fn fits() {}\n}}\n\
+         trait U {{ fn none(); }}\nconst X: u8 = {};",
         body(69),
         body(68),
         body(100)

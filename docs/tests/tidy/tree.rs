@@ -91,19 +91,22 @@ fn collect(directory: &Path, prefix: &str, files: &mut Vec<File>) {
     let entries =
         fs::read_dir(directory).unwrap_or_else(|error| panic!("{}: {error}", directory.display()));
     for entry in entries {
-        let entry = entry.unwrap();
+        let entry = entry.expect("a directory that opened can be read");
         let name = entry
             .file_name()
             .into_string()
             .expect("file names are UTF-8");
         let path = format!("{prefix}{name}");
-        let kind = entry.file_type().unwrap();
+        let kind = entry
+            .file_type()
+            .expect("an entry that was read has a type");
         let hidden = name.starts_with('.') && name != ".ci";
         if kind.is_dir() && !hidden && !SKIPPED.contains(&name.as_str()) {
             collect(&entry.path(), &format!("{path}/"), files);
         } else if kind.is_file() && !hidden {
+            let bytes = fs::read(entry.path()).unwrap_or_else(|error| panic!("{path}: {error}"));
             // Captures and other binary fixtures are no business of these rules.
-            if let Ok(text) = String::from_utf8(fs::read(entry.path()).unwrap()) {
+            if let Ok(text) = String::from_utf8(bytes) {
                 files.push(File { path, text });
             }
         }
