@@ -3,6 +3,7 @@
 
 mod driver;
 mod error;
+pub mod io;
 mod metrics;
 mod sync;
 
