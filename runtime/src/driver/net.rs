@@ -91,9 +91,7 @@ impl Listener {
         options: &ListenOptions,
     ) -> io::Result<Self> {
         match driver {
-            Driver::Epoll(driver) => {
-                epoll::Listener::bind(driver, addr, options).map(Self::Epoll)
-            }
+            Driver::Epoll(driver) => epoll::Listener::bind(driver, addr, options).map(Self::Epoll),
             Driver::Uring(_) | Driver::Sim(_) => Err(io::ErrorKind::Unsupported.into()),
         }
     }
@@ -153,11 +151,7 @@ impl Stream {
     }
 
     /// Writes from borrowed memory, or keeps the waker.
-    pub(crate) fn poll_write(
-        &self,
-        cx: &mut Context<'_>,
-        bytes: &[u8],
-    ) -> Poll<io::Result<usize>> {
+    pub(crate) fn poll_write(&self, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         each!(self, stream => stream.poll_write(cx, bytes))
     }
 

@@ -147,7 +147,7 @@ read_only!(
 // SAFETY: The array stands on the heap, all initialised; the box alone owns it.
 unsafe impl<const N: usize> IoBuf for Box<[u8; N]> {
     fn as_init_ptr(&self) -> *const u8 {
-        self.as_slice().as_ptr()
+        (**self).as_ptr()
     }
 
     fn bytes_init(&self) -> usize {
@@ -207,7 +207,7 @@ unsafe impl IoBufMut for Box<[u8]> {
 // SAFETY: The box alone owns its bytes, all initialised, of a fixed length.
 unsafe impl<const N: usize> IoBufMut for Box<[u8; N]> {
     fn as_buf_mut_ptr(&mut self) -> *mut u8 {
-        self.as_mut_slice().as_mut_ptr()
+        (**self).as_mut_ptr()
     }
 
     fn bytes_total(&self) -> usize {

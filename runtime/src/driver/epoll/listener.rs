@@ -30,7 +30,9 @@ impl Listener {
         options: &ListenOptions,
     ) -> io::Result<Self> {
         let fd = sockets::listen(addr, options)?;
-        Ok(Self { source: Source::new(driver, fd) })
+        Ok(Self {
+            source: Source::new(driver, fd),
+        })
     }
 
     /// The address that it listens on.

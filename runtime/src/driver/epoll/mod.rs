@@ -72,8 +72,18 @@ impl Epoll {
         let flags = TimerfdFlags::CLOEXEC | TimerfdFlags::NONBLOCK;
         let timer = timerfd_create(TimerfdClockId::Monotonic, flags)?;
         let edge = EventFlags::IN | EventFlags::ET;
-        epoll::add(&epoll, parts.bell.event(), EventData::new_u64(Token::BELL.bits()), edge)?;
-        epoll::add(&epoll, &timer, EventData::new_u64(Token::TIMER.bits()), edge)?;
+        epoll::add(
+            &epoll,
+            parts.bell.event(),
+            EventData::new_u64(Token::BELL.bits()),
+            edge,
+        )?;
+        epoll::add(
+            &epoll,
+            &timer,
+            EventData::new_u64(Token::TIMER.bits()),
+            edge,
+        )?;
         Ok(Rc::new(Self {
             epoll,
             timer,
@@ -93,7 +103,10 @@ impl Epoll {
     ///
     /// If the kernel refuses the wait, which it does for a broken descriptor table alone.
     pub(crate) fn turn(&self) {
-        let polled = self.deliver(Some(&Timespec { tv_sec: 0, tv_nsec: 0 }));
+        let polled = self.deliver(Some(&Timespec {
+            tv_sec: 0,
+            tv_nsec: 0,
+        }));
         polled.expect("an epoll instance of our own with room for events can be polled");
     }
 
@@ -106,7 +119,10 @@ impl Epoll {
     pub(crate) fn park(&self, timeout: Option<Duration>) -> io::Result<()> {
         match timeout {
             None => self.deliver(None),
-            Some(Duration::ZERO) => self.deliver(Some(&Timespec { tv_sec: 0, tv_nsec: 0 })),
+            Some(Duration::ZERO) => self.deliver(Some(&Timespec {
+                tv_sec: 0,
+                tv_nsec: 0,
+            })),
             Some(timeout) => {
                 self.arm(timeout)?;
                 self.deliver(None)
@@ -138,7 +154,10 @@ impl Epoll {
             return Ok(());
         }
         let value = Itimerspec {
-            it_interval: Timespec { tv_sec: 0, tv_nsec: 0 },
+            it_interval: Timespec {
+                tv_sec: 0,
+                tv_nsec: 0,
+            },
             it_value: Timespec {
                 tv_sec: (deadline / NANOS_PER_SECOND) as i64,
                 tv_nsec: (deadline % NANOS_PER_SECOND) as _,
@@ -206,7 +225,10 @@ impl Epoll {
     fn unwatch(&self, fd: BorrowedFd<'_>, token: Token) {
         self.table.borrow_mut().remove(token);
         let deleted = epoll::delete(&self.epoll, fd);
-        debug_assert!(deleted.is_ok(), "a registered socket is unknown to epoll: {deleted:?}");
+        debug_assert!(
+            deleted.is_ok(),
+            "a registered socket is unknown to epoll: {deleted:?}"
+        );
     }
 }
 

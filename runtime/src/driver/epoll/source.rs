@@ -49,7 +49,11 @@ impl Direction {
 impl Default for Direction {
     /// Ready, since nothing is known: the first call tries.
     fn default() -> Self {
-        Self { ready: Cell::new(true), ended: Cell::new(false), waiters: Waiters::default() }
+        Self {
+            ready: Cell::new(true),
+            ended: Cell::new(false),
+            waiters: Waiters::default(),
+        }
     }
 }
 
@@ -66,8 +70,10 @@ impl Readiness {
         let failed = flags.contains(EventFlags::ERR);
         let hung_up = flags.contains(EventFlags::HUP);
         let read_ended = hung_up || flags.contains(EventFlags::RDHUP);
-        self.read.mark(failed || flags.contains(EventFlags::IN), read_ended, woken);
-        self.write.mark(failed || flags.contains(EventFlags::OUT), hung_up, woken);
+        self.read
+            .mark(failed || flags.contains(EventFlags::IN), read_ended, woken);
+        self.write
+            .mark(failed || flags.contains(EventFlags::OUT), hung_up, woken);
     }
 
     /// Gives out everybody who waits.
@@ -102,7 +108,10 @@ impl Source {
     }
 
     pub(super) fn fd(&self) -> BorrowedFd<'_> {
-        self.fd.as_ref().expect("the descriptor leaves only when the source ends").as_fd()
+        self.fd
+            .as_ref()
+            .expect("the descriptor leaves only when the source ends")
+            .as_fd()
     }
 
     pub(super) fn read(&self) -> &Direction {

@@ -1,5 +1,8 @@
 //! Reading and writing.
-#![allow(unsafe_code, reason = "the kernel writes to memory that is not initialised")]
+#![allow(
+    unsafe_code,
+    reason = "the kernel writes to memory that is not initialised"
+)]
 
 use std::future::poll_fn;
 use std::io;
@@ -26,7 +29,9 @@ pub(crate) struct Stream {
 impl Stream {
     /// Takes over a connected socket. It is registered when a call first has to wait.
     pub(crate) fn from_fd(driver: &Rc<Epoll>, fd: OwnedFd) -> io::Result<Self> {
-        Ok(Self { source: Source::new(driver, fd) })
+        Ok(Self {
+            source: Source::new(driver, fd),
+        })
     }
 
     /// Connects to `addr`. Dropping the future closes the socket.
@@ -48,7 +53,11 @@ impl Stream {
         let direction = self.source.write();
         direction.drained();
         let wait = Wait::new(&direction.waiters);
-        poll_fn(|cx| self.source.poll_io(cx, direction, &wait, sockets::connect_result)).await
+        poll_fn(|cx| {
+            self.source
+                .poll_io(cx, direction, &wait, sockets::connect_result)
+        })
+        .await
     }
 
     /// Reads into borrowed memory, or keeps the waker of the last caller.
@@ -71,11 +80,7 @@ impl Stream {
     }
 
     /// Writes from borrowed memory, or keeps the waker of the last caller.
-    pub(crate) fn poll_write(
-        &self,
-        cx: &mut Context<'_>,
-        bytes: &[u8],
-    ) -> Poll<io::Result<usize>> {
+    pub(crate) fn poll_write(&self, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         self.poll_send(cx, &Wait::polled(&self.source.write().waiters), bytes)
     }
 
@@ -166,7 +171,9 @@ impl Stream {
             return Poll::Pending;
         };
         let received = self.poll_recv(cx, wait, pool.slot_bytes(), |fd| {
-            pool.fill(id, |slot| net::recv(fd, slot, RecvFlags::DONTWAIT).map(|(n, _)| n))
+            pool.fill(id, |slot| {
+                net::recv(fd, slot, RecvFlags::DONTWAIT).map(|(n, _)| n)
+            })
         });
         match received {
             Poll::Ready(Ok(n)) if n > 0 => Poll::Ready(Ok(pool.chunk(id, n))),

@@ -56,14 +56,19 @@ impl Table {
 
     /// All that is registered.
     pub(super) fn iter(&self) -> impl Iterator<Item = &Readiness> {
-        self.slots.iter().filter_map(|slot| slot.readiness.as_deref())
+        self.slots
+            .iter()
+            .filter_map(|slot| slot.readiness.as_deref())
     }
 
     /// Takes a slot. There are never more than descriptors, whose number is below 2^31, so no token
     /// is one of the two fixed ones.
     pub(super) fn insert(&mut self, readiness: Rc<Readiness>) -> Token {
         let index = self.free.pop().unwrap_or_else(|| {
-            self.slots.push(Slot { generation: 0, readiness: None });
+            self.slots.push(Slot {
+                generation: 0,
+                readiness: None,
+            });
             self.slots.len() as u32 - 1
         });
         let slot = &mut self.slots[index as usize];
@@ -83,7 +88,9 @@ impl Table {
     /// The socket that the token was made for, unless it has gone.
     pub(super) fn readiness(&self, token: Token) -> Option<&Rc<Readiness>> {
         let slot = self.slots.get(token.slot())?;
-        slot.readiness.as_ref().filter(|_| slot.generation == token.generation())
+        slot.readiness
+            .as_ref()
+            .filter(|_| slot.generation == token.generation())
     }
 }
 
@@ -102,7 +109,10 @@ mod tests {
         assert!(table.readiness(old).is_none());
         assert!(table.readiness(new).is_some());
         table.remove(old);
-        assert!(table.readiness(new).is_some(), "an old token freed a new socket's slot");
+        assert!(
+            table.readiness(new).is_some(),
+            "an old token freed a new socket's slot"
+        );
     }
 
     #[test]
