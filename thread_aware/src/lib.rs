@@ -8,7 +8,11 @@
 extern crate alloc;
 
 pub mod affinity;
+#[cfg(feature = "threads")]
+pub mod registry;
 mod relocate;
 mod sync;
+#[cfg(feature = "threads")]
+pub mod topology;
 
 pub use relocate::ThreadAware;
