@@ -59,6 +59,12 @@ pub enum StartError {
     /// More shards than a process can have.
     #[error("{0} shards are more than a process can have (4,096)")]
     TooManyShards(NonZero<usize>),
+    /// `CORELANE_DRIVER` names no driver.
+    #[error("CORELANE_DRIVER is {0:?}, not uring, epoll or auto")]
+    DriverVariable(String),
+    /// A simulation runs on the calling thread: it is run, not started.
+    #[error("a simulation is run, not started")]
+    SimulationNeedsRun,
     /// The calling thread is a shard already: runtimes do not nest on one thread.
     #[error("this thread runs a shard already")]
     Nested,

@@ -1,12 +1,11 @@
 //! One shard's ends of its lanes.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context as TaskContext, Poll, Wake, Waker};
 
-use corelane_primitives::Full;
-use corelane_primitives::lane::{Consumer, Producer, lane};
+use corelane_primitives::{Consumer, Full, Producer, lane};
 
 use crate::directory::{Directory, Member};
 use crate::driver::Driver;
@@ -67,6 +66,8 @@ pub(crate) struct Mesh {
     peers: RefCell<Vec<Peer>>,
     dirty: RefCell<Vec<ShardIndex>>,
     unfinished: RefCell<Vec<ShardIndex>>,
+    /// The shard has ended: what is sent from now on is dropped.
+    closed: Cell<bool>,
 }
 
 /// Sets a shard's own doorbell for one peer, so that it looks at its way there.
@@ -98,6 +99,7 @@ impl Mesh {
             peers: RefCell::new(peers),
             dirty: RefCell::default(),
             unfinished: RefCell::default(),
+            closed: Cell::new(false),
         }
     }
 
@@ -112,6 +114,9 @@ impl Mesh {
 
     /// Sends an item; when the lane is full it waits here, in order.
     pub(crate) fn send(&self, to: ShardIndex, item: Traveller) {
+        if self.closed.get() {
+            return drop(item);
+        }
         self.with_outbound(to, |out| {
             if !out.waiting.is_empty() {
                 out.waiting.push_back(item);
@@ -125,6 +130,9 @@ impl Mesh {
 
     /// Sends an answered item back; it is published at the end of the turn.
     pub(crate) fn give_back(&self, item: Traveller) {
+        if self.closed.get() {
+            return drop(item);
+        }
         let to = item.from();
         self.peers.borrow_mut()[to.get()].answered.push(item);
         self.mark_dirty(to);
@@ -248,6 +256,7 @@ impl Mesh {
 
     /// The end of this shard: nothing more is taken, and what waits here is given up.
     pub(crate) fn close(&self) {
+        self.closed.set(true);
         let peers = std::mem::take(&mut *self.peers.borrow_mut());
         for (number, peer) in peers.into_iter().enumerate() {
             let from = ShardIndex::new(number);

@@ -78,9 +78,7 @@ fn park_limit(context: &Context, phase: Phase) -> Option<Instant> {
 fn is_over(context: &Context) -> bool {
     match context.directory().phase() {
         Phase::Running => false,
-        Phase::Draining => {
-            context.tasks().live() == 0 || context.now() >= context.directory().drain_until()
-        }
+        Phase::Draining => context.directory().is_drained(context.now()),
         Phase::Stopping => true,
     }
 }

@@ -110,19 +110,6 @@ pub(crate) fn item<R: Request>(context: &Context, request: R) -> (Sent<R::Output
     (Sent { item: header, output: PhantomData }, Traveller(header))
 }
 
-/// Takes the request out of an item that never left its sender.
-pub(crate) fn recall<R: Request>(sent: Sent<R::Output>, traveller: Traveller) -> R {
-    debug_assert_eq!(sent.item, traveller.0);
-    // SAFETY: As in `start`; the caller made the item of an `R`.
-    let body = unsafe { body::<R, R::Output>(traveller.0) };
-    let Body::Request(request) = std::mem::replace(body, Body::Gone) else {
-        unreachable!("the request of an item that was not sent is there");
-    };
-    // Both ends go, so the block is freed.
-    drop(traveller);
-    request
-}
-
 impl<R: Request> Block<R, R::Output> {
     const VTABLE: VTable = VTable {
         start: start::<R>,

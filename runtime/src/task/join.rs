@@ -31,12 +31,12 @@ use crate::shard::Context;
 pub struct JoinHandle<T> {
     task: TaskRef,
     taken: bool,
-    output: PhantomData<T>,
+    output: PhantomData<fn() -> T>,
 }
 
 impl<T> JoinHandle<T> {
     /// Takes the handle's reference of a task whose future's output is `T`.
-    pub(super) fn new(task: TaskRef) -> Self {
+    pub(crate) fn new(task: TaskRef) -> Self {
         Self { task, taken: false, output: PhantomData }
     }
 

@@ -10,6 +10,7 @@ use super::item::{Header, Traveller, link};
 use crate::sync::{AtomicPtr, Ordering};
 
 /// Items that one target has answered and one sender has not taken yet, newest first.
+#[derive(Debug)]
 pub(crate) struct Returns(AtomicPtr<Header>);
 
 /// Items answered in one turn, newest first.
