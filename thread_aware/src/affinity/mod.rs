@@ -8,10 +8,16 @@
 mod current;
 #[cfg(feature = "std")]
 mod interner;
+#[cfg(feature = "threads")]
+mod machine;
 mod shape;
 mod value;
 
 #[cfg(feature = "std")]
 pub use current::{Entered, context, current, enter, with_context};
+#[cfg(feature = "threads")]
+pub(crate) use current::{pinned, set_pinned};
+#[cfg(feature = "threads")]
+pub(crate) use machine::machine_affinities;
 pub use shape::pinned_affinities;
 pub use value::{Affinity, TopologyId};

@@ -26,7 +26,7 @@ impl Uring {
     pub(crate) fn ring(
         &self,
         _bell: &'static super::bell::Bell,
-        _epoch: corelane_primitives::park::Epoch,
+        _epoch: corelane_primitives::Epoch,
     ) {
         match *self {}
     }
