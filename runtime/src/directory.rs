@@ -132,9 +132,8 @@ impl Directory {
     pub(crate) fn is_drained(&self, now: Instant) -> bool {
         // A task that waits for another shard is live here meanwhile, so that a reading in which no
         // shard has a task means that none will get one but from outside.
-        let idle = |member: &Member| {
-            member.counters.ended.value() == member.counters.spawned.value()
-        };
+        let idle =
+            |member: &Member| member.counters.ended.value() == member.counters.spawned.value();
         let over = self.drains_by_itself.load(Ordering::Relaxed)
             && (now >= self.drain_until() || self.members.iter().all(idle));
         if over {
@@ -146,7 +145,8 @@ impl Directory {
     /// Asks all shards to end by themselves until `until`.
     pub(crate) fn drain(&self, until: Instant) {
         // Relaxed: published by the phase.
-        self.drain_until_ns.fetch_min(until.as_nanos(), Ordering::Relaxed);
+        self.drain_until_ns
+            .fetch_min(until.as_nanos(), Ordering::Relaxed);
         self.advance(Phase::Draining);
     }
 
@@ -170,7 +170,10 @@ impl Directory {
 
     /// One shard has dropped its tasks and closed its driver.
     pub(crate) fn shard_stopped(&self, in_flight: usize) {
-        let mut stopped = self.stopped.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut stopped = self
+            .stopped
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
         stopped.shards += 1;
         stopped.in_flight += in_flight;
         self.all_stopped.notify_all();
@@ -178,7 +181,10 @@ impl Directory {
 
     /// Waits until all shards have stopped, for at most `limit`; says what is left.
     pub(crate) fn wait_stopped(&self, limit: Duration) -> (usize, usize) {
-        let stopped = self.stopped.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let stopped = self
+            .stopped
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
         let all = self.members.len();
         let (stopped, _) = self
             .all_stopped

@@ -172,9 +172,10 @@ impl std::fmt::Debug for JoinError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Cancelled => f.write_str("Cancelled"),
-            Self::Panicked(panic) => {
-                f.debug_tuple("Panicked").field(&panic_message(&**panic)).finish()
-            }
+            Self::Panicked(panic) => f
+                .debug_tuple("Panicked")
+                .field(&panic_message(&**panic))
+                .finish(),
         }
     }
 }
@@ -184,9 +185,10 @@ impl std::fmt::Debug for SubmitError {
         match self {
             Self::ShardGone => f.write_str("ShardGone"),
             Self::Cancelled => f.write_str("Cancelled"),
-            Self::Panicked(panic) => {
-                f.debug_tuple("Panicked").field(&panic_message(&**panic)).finish()
-            }
+            Self::Panicked(panic) => f
+                .debug_tuple("Panicked")
+                .field(&panic_message(&**panic))
+                .finish(),
         }
     }
 }

@@ -20,9 +20,7 @@ pub mod task;
 pub mod time;
 
 pub use directory::DriverInfo;
-pub use error::{
-    DriverError, JoinError, ShutdownError, StartError, SubmitError, TrySubmitError,
-};
+pub use error::{DriverError, JoinError, ShutdownError, StartError, SubmitError, TrySubmitError};
 pub use mesh::{OutsideCall, OutsideShard, Submit};
 pub use settings::{Driver, IdlePolicy, Placement};
 pub use shard::{Shard, shard, shards};

@@ -17,7 +17,9 @@ use crate::shard::Context;
 pub fn trigger() {
     Context::with(|context| {
         let limit = context.directory().settings.shutdown_limit;
-        context.directory().drain(context.clock().now().saturating_add(limit));
+        context
+            .directory()
+            .drain(context.clock().now().saturating_add(limit));
     });
 }
 

@@ -29,7 +29,10 @@ pub(crate) struct Pair {
 
 impl Pair {
     pub(crate) fn new() -> Self {
-        Self { handover: Mutex::new(None), returns: Returns::new() }
+        Self {
+            handover: Mutex::new(None),
+            returns: Returns::new(),
+        }
     }
 
     fn handover(&self) -> std::sync::MutexGuard<'_, Option<Consumer<Traveller>>> {
@@ -150,8 +153,11 @@ impl Mesh {
         let out = peers[to.get()].out.get_or_insert_with(|| {
             let (producer, consumer) = lane(self.directory.settings.lane_capacity as usize);
             *self.directory.pair(self.me, to).handover() = Some(consumer);
-            let bell =
-                RoomBell { directory: Arc::clone(&self.directory), me: self.me, peer: to };
+            let bell = RoomBell {
+                directory: Arc::clone(&self.directory),
+                me: self.me,
+                peer: to,
+            };
             Outbound {
                 lane: producer,
                 waiting: VecDeque::new(),
@@ -167,7 +173,10 @@ impl Mesh {
             {
                 let peer = &mut self.peers.borrow_mut()[to.get()];
                 peer.dirty = false;
-                self.directory.pair(to, self.me).returns.publish(&mut peer.answered);
+                self.directory
+                    .pair(to, self.me)
+                    .returns
+                    .publish(&mut peer.answered);
             }
             let member = self.directory.member(to);
             member.doorbells.set(self.me);
@@ -223,7 +232,9 @@ impl Mesh {
         // The end is taken out meanwhile, so that nothing is borrowed while items start.
         let inbound = self.peers.borrow_mut()[from.get()].inbound.take();
         let Some(mut inbound) = inbound.or_else(|| {
-            self.directory.used_pair(from, self.me).and_then(|pair| pair.handover().take())
+            self.directory
+                .used_pair(from, self.me)
+                .and_then(|pair| pair.handover().take())
         }) else {
             return;
         };
@@ -277,7 +288,10 @@ impl Outbound {
     fn pump(&mut self) -> bool {
         let mut moved = false;
         while !self.waiting.is_empty() {
-            match self.lane.poll_room(&mut TaskContext::from_waker(&self.room), 1) {
+            match self
+                .lane
+                .poll_room(&mut TaskContext::from_waker(&self.room), 1)
+            {
                 Poll::Ready(Ok(())) => {}
                 // The target's end is gone: it has stopped, and so will this shard.
                 Poll::Ready(Err(_)) => {

@@ -41,7 +41,10 @@ pub(crate) fn run_until(
             std::hint::spin_loop();
             continue;
         }
-        context.counters().idle_ns.add(now.duration_since(since).as_nanos() as u64);
+        context
+            .counters()
+            .idle_ns
+            .add(now.duration_since(since).as_nanos() as u64);
         park(context)?;
         idle_since = None;
     }
@@ -97,6 +100,8 @@ pub(crate) fn finish(context: &Context, limit: Duration) -> io::Result<()> {
     let closed = context.driver().close(limit);
     context.cancel_all();
     context.mesh().close();
-    context.directory().shard_stopped(*closed.as_ref().unwrap_or(&0));
+    context
+        .directory()
+        .shard_stopped(*closed.as_ref().unwrap_or(&0));
     closed.map(drop)
 }

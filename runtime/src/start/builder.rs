@@ -19,7 +19,11 @@ impl Runtime {
     /// Settings to start from, each with its default.
     #[must_use]
     pub fn builder() -> Builder {
-        Builder { placement: Placement::default(), shards: None, settings: Settings::default() }
+        Builder {
+            placement: Placement::default(),
+            shards: None,
+            settings: Settings::default(),
+        }
     }
 }
 

@@ -46,24 +46,32 @@ pub(crate) fn plan(
     let seats = seated.iter().zip(affinities);
     Ok(Plan {
         seats: seats
-            .map(|(&processor, affinity)| Seat { processor: Some(processor), affinity })
+            .map(|(&processor, affinity)| Seat {
+                processor: Some(processor),
+                affinity,
+            })
             .collect(),
-        idle: if count > limit.get() { IdlePolicy::Park } else { idle },
+        idle: if count > limit.get() {
+            IdlePolicy::Park
+        } else {
+            idle
+        },
     })
 }
 
 /// The processors of a placement, one a shard.
-fn processors(
-    topology: &Topology,
-    placement: &Placement,
-) -> Result<Vec<ProcessorId>, StartError> {
+fn processors(topology: &Topology, placement: &Placement) -> Result<Vec<ProcessorId>, StartError> {
     let cores = topology.physical_cores();
     let mut processors: Vec<_> = match placement {
         Placement::PhysicalCores => cores.iter().map(|core| core.processor()).collect(),
         Placement::LogicalCores => topology.by_preference(),
         Placement::Numa(node) => {
             let on_node = |core: &&_| is_on(core, *node);
-            cores.iter().filter(on_node).map(|core| core.processor()).collect()
+            cores
+                .iter()
+                .filter(on_node)
+                .map(|core| core.processor())
+                .collect()
         }
         // Named processors are the caller's own choice: no quota cuts them.
         Placement::Cores(list) => return named(topology, list),
@@ -94,7 +102,13 @@ fn unpinned(topology: &Topology, count: usize, idle: IdlePolicy) -> Result<Plan,
     let seats = pinned_affinities(&[count]);
     let crowded = count > topology.shard_limit().get();
     Ok(Plan {
-        seats: seats.into_iter().map(|affinity| Seat { processor: None, affinity }).collect(),
+        seats: seats
+            .into_iter()
+            .map(|affinity| Seat {
+                processor: None,
+                affinity,
+            })
+            .collect(),
         idle: if crowded { IdlePolicy::Park } else { idle },
     })
 }

@@ -33,24 +33,35 @@ struct Threads {
 impl Threads {
     /// Starts the threads of the shards from `first` on and waits until each is ready.
     fn start(directory: &Arc<Directory>, plan: &Plan, first: usize) -> Result<Self, StartError> {
-        let mut threads = Self { handles: Vec::new(), go: Vec::new() };
+        let mut threads = Self {
+            handles: Vec::new(),
+            go: Vec::new(),
+        };
         let (report, reports) = mpsc::channel();
-        let started = plan.seats.iter().enumerate().skip(first).try_for_each(|(shard, &seat)| {
-            let (go, gone) = mpsc::channel();
-            let (directory, report) = (Arc::clone(directory), report.clone());
-            let index = ShardIndex::new(shard);
-            let handle = std::thread::Builder::new()
-                .name(format!("corelane-{shard}"))
-                .spawn(move || thread::body(directory, index, seat, report, gone))
-                .map_err(|source| StartError::Shard { shard, source })?;
-            threads.handles.push(handle);
-            threads.go.push(go);
-            Ok(())
-        });
+        let started = plan
+            .seats
+            .iter()
+            .enumerate()
+            .skip(first)
+            .try_for_each(|(shard, &seat)| {
+                let (go, gone) = mpsc::channel();
+                let (directory, report) = (Arc::clone(directory), report.clone());
+                let index = ShardIndex::new(shard);
+                let handle = std::thread::Builder::new()
+                    .name(format!("corelane-{shard}"))
+                    .spawn(move || thread::body(directory, index, seat, report, gone))
+                    .map_err(|source| StartError::Shard { shard, source })?;
+                threads.handles.push(handle);
+                threads.go.push(go);
+                Ok(())
+            });
         drop(report);
         // All have reported or ended once the channel is closed or as many words have come.
         let ready = started.and_then(|()| {
-            reports.iter().take(threads.handles.len()).collect::<Result<Vec<()>, _>>()
+            reports
+                .iter()
+                .take(threads.handles.len())
+                .collect::<Result<Vec<()>, _>>()
         });
         match ready {
             Ok(ready) if ready.len() == threads.handles.len() => Ok(threads),
@@ -64,7 +75,8 @@ impl Threads {
 
     fn go(&mut self) {
         for go in self.go.drain(..) {
-            go.send(()).expect("a shard that is ready waits for this word");
+            go.send(())
+                .expect("a shard that is ready waits for this word");
         }
     }
 
@@ -137,7 +149,10 @@ where
 
 fn report_left(running: usize, in_flight: usize) {
     if running > 0 {
-        tracing::error!(shards = running, "shards did not stop in time and are left behind");
+        tracing::error!(
+            shards = running,
+            "shards did not stop in time and are left behind"
+        );
     }
     if in_flight > 0 {
         tracing::error!(operations = in_flight, "operations were left to the kernel");
@@ -158,7 +173,10 @@ impl Running {
         directory.drains_by_itself();
         let mut threads = Threads::start(&directory, &plan, 0)?;
         threads.go();
-        Ok(Self { directory, handles: threads.handles })
+        Ok(Self {
+            directory,
+            handles: threads.handles,
+        })
     }
 
     /// The shards, in the order of their indices.
@@ -173,7 +191,10 @@ impl Running {
     /// When there is no such shard.
     #[must_use]
     pub fn shard(&self, index: usize) -> OutsideShard {
-        assert!(index < self.directory.members.len(), "the runtime has no shard {index}");
+        assert!(
+            index < self.directory.members.len(),
+            "the runtime has no shard {index}"
+        );
         OutsideShard::new(Arc::clone(&self.directory), ShardIndex::new(index))
     }
 
@@ -185,7 +206,8 @@ impl Running {
     /// [`ShutdownError`] names what did not end: after `deadline` and the builder's
     /// `shutdown_limit` nothing more is waited for.
     pub fn shutdown(mut self, deadline: Duration) -> Result<(), ShutdownError> {
-        self.directory.drain(Instant::now().saturating_add(deadline));
+        self.directory
+            .drain(Instant::now().saturating_add(deadline));
         self.end(deadline)
     }
 
@@ -198,7 +220,9 @@ impl Running {
         }
         handles.into_iter().for_each(join);
         if in_flight > 0 {
-            return Err(ShutdownError::InFlight { operations: in_flight });
+            return Err(ShutdownError::InFlight {
+                operations: in_flight,
+            });
         }
         Ok(())
     }
@@ -218,6 +242,8 @@ impl Drop for Running {
 
 impl fmt::Debug for Running {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Running").field("shards", &self.handles.len()).finish_non_exhaustive()
+        f.debug_struct("Running")
+            .field("shards", &self.handles.len())
+            .finish_non_exhaustive()
     }
 }

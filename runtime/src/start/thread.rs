@@ -36,9 +36,9 @@ pub(super) fn decide(driver: Driver) -> Result<Driver, StartError> {
         Ok(name) if name == "epoll" => Ok(Driver::Epoll),
         Ok(name) if name == "auto" => Ok(Driver::Auto),
         Ok(name) => Err(StartError::DriverVariable(name)),
-        Err(std::env::VarError::NotUnicode(name)) => {
-            Err(StartError::DriverVariable(name.to_string_lossy().into_owned()))
-        }
+        Err(std::env::VarError::NotUnicode(name)) => Err(StartError::DriverVariable(
+            name.to_string_lossy().into_owned(),
+        )),
     }
 }
 
@@ -68,9 +68,16 @@ pub(super) fn prepare(
     if let Some(processor) = seat.processor {
         pin_current_thread(processor)?;
     }
-    let driver = open(directory, index)
-        .map_err(|source| StartError::Driver { shard: index.get(), source })?;
-    Ok(Rc::new(Context::new(index, Arc::clone(directory), driver, Clock::Real)))
+    let driver = open(directory, index).map_err(|source| StartError::Driver {
+        shard: index.get(),
+        source,
+    })?;
+    Ok(Rc::new(Context::new(
+        index,
+        Arc::clone(directory),
+        driver,
+        Clock::Real,
+    )))
 }
 
 fn open(directory: &Directory, index: ShardIndex) -> Result<driver::Driver, DriverError> {
@@ -84,15 +91,23 @@ fn open(directory: &Directory, index: ShardIndex) -> Result<driver::Driver, Driv
         buffer_bytes: settings.buffer_bytes,
     };
     let (driver, name, reason) = match settings.driver {
-        Driver::Epoll => {
-            (driver::open_epoll(parts())?, "epoll", "asked for by the settings".to_owned())
-        }
+        Driver::Epoll => (
+            driver::open_epoll(parts())?,
+            "epoll",
+            "asked for by the settings".to_owned(),
+        ),
         Driver::Uring => {
             let (driver, features) = driver::open_uring(parts())?;
-            (driver, "uring", format!("asked for by the settings; {features}"))
+            (
+                driver,
+                "uring",
+                format!("asked for by the settings; {features}"),
+            )
         }
         Driver::Auto => match driver::open_uring(parts()) {
-            Ok((driver, features)) => (driver, "uring", format!("the kernel allows it; {features}")),
+            Ok((driver, features)) => {
+                (driver, "uring", format!("the kernel allows it; {features}"))
+            }
             Err(refused) => {
                 let reason = format!("{refused}: {}", source_of(&refused));
                 // One line a process, not one a shard.
@@ -158,6 +173,9 @@ pub(super) fn guard<R>(index: ShardIndex, shard: impl FnOnce() -> io::Result<R>)
         Err(panic) => format!("it panicked: {}", panic_message(&*panic)),
     };
     tracing::error!(shard = index.get(), what, "a shard ended; the process ends");
-    eprintln!("corelane: shard {} ended and takes the process with it: {what}", index.get());
+    eprintln!(
+        "corelane: shard {} ended and takes the process with it: {what}",
+        index.get()
+    );
     std::process::abort();
 }
