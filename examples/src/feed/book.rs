@@ -1,10 +1,10 @@
 //! The order book of one symbol, by the venue's rule.
 //!
-//! Owner: one shard; the book has no clock and waits for nothing. Rule (Binance spot API, "How to manage a
-//! local order book correctly"): an update whose last id is at or below the snapshot's is ignored; the first
-//! applied one covers the id after the snapshot's; after that every first id follows the last id before it.
-//! Anything else is a gap: the book is stale until a snapshot joins what came since. Model:
-//! `tests/feed_properties.rs`.
+//! Owner: one shard; the book has no clock and waits for nothing. Rule (Binance spot API, "How to
+//! manage a local order book correctly"): an update whose last id is at or below the snapshot's is
+//! ignored; the first applied one covers the id after the snapshot's; after that every first id
+//! follows the last id before it. Anything else is a gap: the book is stale until a snapshot joins
+//! what came since. Model: `tests/feed_properties.rs`.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, VecDeque};
@@ -114,8 +114,8 @@ impl Book {
 
     /// Takes one update of this symbol in.
     ///
-    /// The cost is logarithmic in the levels for each level of the update. A snapshot costs that for all
-    /// its levels and for all updates kept for it.
+    /// The cost is logarithmic in the levels for each level of the update. A snapshot costs that
+    /// for all its levels and for all updates kept for it.
     ///
     /// # Panics
     ///
@@ -207,8 +207,9 @@ impl Book {
 
     /// The SHA-256 of the book in lower-case hexadecimal digits.
     ///
-    /// Hashed are a line `price:quantity` a level in plain decimals, the bids from the highest price down,
-    /// a line `-`, and the asks from the lowest price up. The cost is linear in the levels.
+    /// Hashed are a line `price:quantity` a level in plain decimals, the bids from the highest
+    /// price down, a line `-`, and the asks from the lowest price up. The cost is linear in the
+    /// levels.
     pub fn sha256(&self) -> String {
         let mut hash = HashWriter(Sha256::new());
         self.write_levels(&mut hash).expect("hashing does not fail");
@@ -306,7 +307,8 @@ impl Book {
         self.judge_kept(was_stale);
     }
 
-    /// Whether a snapshot older than the book is of use: only for a stale one whose kept updates join it.
+    /// Whether a snapshot older than the book is of use: only for a stale one whose kept updates
+    /// join it.
     fn heals_from(&self, snapshot: &Snapshot) -> bool {
         let last_id = snapshot.last_update_id;
         let newer = self.kept.iter().find(|depth| depth.last_id > last_id);

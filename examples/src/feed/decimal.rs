@@ -1,7 +1,7 @@
 //! Prices and quantities as exact decimals.
 //!
-//! A venue writes decimals, so a binary float would round them and no two books would hash alike. Eight
-//! digits behind the point are what the venues of this service use.
+//! A venue writes decimals, so a binary float would round them and no two books would hash alike.
+//! Eight digits behind the point are what the venues of this service use.
 
 use std::fmt;
 
@@ -48,13 +48,13 @@ impl Decimal {
 
     /// Parses digits with an optional leading minus and an optional point; the result is exact.
     ///
-    /// Neither a plus sign, nor an exponent, nor white space is allowed. There must be a digit on each
-    /// side of a point. The cost is one pass over the text.
+    /// Neither a plus sign, nor an exponent, nor white space is allowed. There must be a digit on
+    /// each side of a point. The cost is one pass over the text.
     ///
     /// # Errors
     ///
-    /// [`DecimalError`] says what kept the text from being a decimal of at most eight digits behind the
-    /// point.
+    /// [`DecimalError`] says what kept the text from being a decimal of at most eight digits behind
+    /// the point.
     pub fn parse(text: &str) -> Result<Self, DecimalError> {
         match text.as_bytes() {
             [b'-', digits @ ..] => units_of(digits).map(|units| Self(-units)),
@@ -76,7 +76,8 @@ impl Decimal {
 }
 
 impl fmt::Display for Decimal {
-    /// Writes plain digits without zeros at the end, and without a point when nothing stands behind it.
+    /// Writes plain digits without zeros at the end, and without a point when nothing stands behind
+    /// it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let units = self.0.unsigned_abs();
         write_parts(f, self.0 < 0, units / UNITS_PER_ONE, units % UNITS_PER_ONE)

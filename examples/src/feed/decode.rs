@@ -1,7 +1,7 @@
 //! From the bytes of one input to its updates.
 //!
-//! Owner: one input. It has no socket, file or clock: bytes go in as they come, updates come out one by one, so
-//! that the caller can wait for room between two of them.
+//! Owner: one input. It has no socket, file or clock: bytes go in as they come, updates come out
+//! one by one, so that the caller can wait for room between two of them.
 
 use super::line::{LINE_BYTES_MAX, Line, LineFramer};
 use super::wire::{BareSnapshot, LineError, Message, parse_line};
@@ -9,15 +9,17 @@ use super::{Received, Snapshot, Symbol, Update};
 
 /// Decodes one input.
 ///
-/// A snapshot of the venue names no symbol: it belongs to the symbol of its input. So one that comes before
-/// the first symbol waits for it, and one in an input that has shown several symbols is malformed.
+/// A snapshot of the venue names no symbol: it belongs to the symbol of its input. So one that
+/// comes before the first symbol waits for it, and one in an input that has shown several symbols
+/// is malformed.
 ///
 /// ```
 /// use corelane_examples::feed::{Decoder, Update};
 ///
 /// let mut decoder = Decoder::default();
-/// let text = b"5 {\"stream\":\"es@trade\",\"data\":{\"s\":\"ES\",\"t\":1,\"p\":\"6050\",\"q\":\"2\"}}\n";
-/// let mut chunk = &text[..];
+/// let json = r#"{"stream":"es@trade","data":{"s":"ES","t":1,"p":"6050","q":"2"}}"#;
+/// let text = format!("5 {json}\n");
+/// let mut chunk = text.as_bytes();
 /// let received = decoder.decode(&mut chunk).unwrap()?;
 /// assert!(matches!(received.update, Update::Trade(trade) if trade.symbol.as_str() == "ES"));
 /// assert!(decoder.decode(&mut chunk).is_none());
@@ -63,8 +65,8 @@ impl Decoder {
 
     /// Gives the next update or malformed line, and takes off `chunk` what it used.
     ///
-    /// `None` means that all of `chunk` is used and more bytes are needed. How the input is cut into
-    /// chunks changes nothing.
+    /// `None` means that all of `chunk` is used and more bytes are needed. How the input is cut
+    /// into chunks changes nothing.
     ///
     /// # Errors
     ///
@@ -88,8 +90,8 @@ impl Decoder {
     ///
     /// # Errors
     ///
-    /// [`Malformed`] for a last line without its end that cannot be parsed, and for a snapshot that still
-    /// waits for a symbol.
+    /// [`Malformed`] for a last line without its end that cannot be parsed, and for a snapshot that
+    /// still waits for a symbol.
     pub fn finish(&mut self) -> Option<Result<Received, Malformed>> {
         if let Some(next) = self.next.take() {
             return Some(Ok(next));
@@ -224,7 +226,8 @@ pub struct Malformed {
 
 /// How many malformed lines there were, and what the first of them were.
 ///
-/// Every one is counted; only so many are kept as were asked for, since a bad input can have any number.
+/// Every one is counted; only so many are kept as were asked for, since a bad input can have any
+/// number.
 #[derive(Debug)]
 pub struct MalformedLog {
     count: u64,

@@ -1,8 +1,9 @@
 //! The embedded feed: five futures whose books move like those of a real venue.
 //!
-//! Each instrument shows ten levels a side, one tick apart, as CME's market-by-price feed does. Quantities
-//! change near the best prices most often, trades take from them, and a side that is used up moves the
-//! price by a tick. Ids of an instrument are contiguous. A seed always gives the same feed.
+//! Each instrument shows ten levels a side, one tick apart, as CME's market-by-price feed does.
+//! Quantities change near the best prices most often, trades take from them, and a side that is
+//! used up moves the price by a tick. Ids of an instrument are contiguous. A seed always gives the
+//! same feed.
 
 use super::instrument::{INSTRUMENTS, InstrumentId};
 use super::random::Random;

@@ -1,7 +1,7 @@
 //! Reads a recorded feed from a file, for the thread that does so.
 //!
-//! Owner: one reader thread an input, since a file that is not in memory blocks its reader. The chunks go to
-//! whatever the caller plugs in; a bounded queue there is what slows this reader down.
+//! Owner: one reader thread an input, since a file that is not in memory blocks its reader. The
+//! chunks go to whatever the caller plugs in; a bounded queue there is what slows this reader down.
 
 use std::fs::File;
 use std::io::{self, BufReader, Cursor, Read};
@@ -24,10 +24,12 @@ pub enum InputEnd {
     Stopped,
 }
 
-/// Reads `path`, plain or gzip (told apart by its first two bytes), and gives `take` its text in chunks.
+/// Reads `path`, plain or gzip (told apart by its first two bytes), and gives `take` its text in
+/// chunks.
 ///
-/// Chunks are not empty and hold at most `chunk_bytes` bytes. `take` may block; when it breaks, reading
-/// stops. What was given before an error stays given, so a broken file is used up to where it breaks.
+/// Chunks are not empty and hold at most `chunk_bytes` bytes. `take` may block; when it breaks,
+/// reading stops. What was given before an error stays given, so a broken file is used up to where
+/// it breaks.
 ///
 /// ```
 /// use corelane_examples::feed::{InputEnd, read_input};

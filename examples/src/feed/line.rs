@@ -1,7 +1,7 @@
 //! Cuts a stream of bytes into lines, whatever the pieces in which it comes.
 //!
-//! Owner: one input. Only the end of a chunk whose line goes on is copied; a line beyond the limit is skipped
-//! up to its end and never held.
+//! Owner: one input. Only the end of a chunk whose line goes on is copied; a line beyond the limit
+//! is skipped up to its end and never held.
 
 /// Default longest line, in bytes: a snapshot of 1,000 levels a side takes a sixteenth of it.
 pub const LINE_BYTES_MAX: usize = 1 << 20;
@@ -11,7 +11,8 @@ pub const LINE_BYTES_MAX: usize = 1 << 20;
 pub struct Line<'a> {
     /// Its number, from one.
     pub number: u64,
-    /// Its bytes without the line end (`\n` or `\r\n`), or `None` when it was longer than the limit.
+    /// Its bytes without the line end (`\n` or `\r\n`), or `None` when it was longer than the
+    /// limit.
     pub bytes: Option<&'a [u8]>,
 }
 
@@ -50,8 +51,8 @@ impl LineFramer {
 
     /// Takes bytes up to the end of the first line, and says how many it took.
     ///
-    /// Without a line end all of `chunk` is taken and there is no line yet. The caller goes on with the
-    /// rest of the chunk, until that is empty.
+    /// Without a line end all of `chunk` is taken and there is no line yet. The caller goes on with
+    /// the rest of the chunk, until that is empty.
     pub fn split<'a>(&'a mut self, chunk: &'a [u8]) -> (usize, Option<Line<'a>>) {
         if self.spent {
             self.spent = false;

@@ -1,7 +1,7 @@
 //! The market feed: everything of the service that needs neither a runtime nor a socket.
 //!
-//! Bytes of an input become lines, lines become updates, updates build order books, and books give what
-//! subscribers and reports show. Each part is a plain value that one shard owns; the binary
+//! Bytes of an input become lines, lines become updates, updates build order books, and books give
+//! what subscribers and reports show. Each part is a plain value that one shard owns; the binary
 //! `market-feed` puts them on shards and lanes.
 //!
 //! ```

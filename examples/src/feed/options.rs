@@ -105,7 +105,8 @@ pub enum Idle {
 pub struct ExpectedHash {
     /// Whose book.
     pub symbol: Symbol,
-    /// The hash in lower-case hexadecimal digits, as [`Book::sha256`](super::Book::sha256) gives it.
+    /// The hash in lower-case hexadecimal digits, as [`Book::sha256`](super::Book::sha256) gives
+    /// it.
     pub sha256: String,
 }
 

@@ -33,8 +33,8 @@ pub fn shard_of(symbol: Symbol, shards: usize) -> usize {
     }
 }
 
-/// The finalizer of SplitMix64 (Steele, Lea, Flood, "Fast Splittable Pseudorandom Number Generators"),
-/// since the low bits of FNV-1a alone put similar names on one shard.
+/// The finalizer of SplitMix64 (Steele, Lea, Flood, "Fast Splittable Pseudorandom Number
+/// Generators"), since the low bits of FNV-1a alone put similar names on one shard.
 fn mixed(hash: u64) -> u64 {
     let hash = (hash ^ (hash >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let hash = (hash ^ (hash >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

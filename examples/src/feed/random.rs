@@ -1,8 +1,8 @@
 //! A small seeded generator of random numbers.
 
-/// PCG-XSH-RR with 64 bits of state (O'Neill, "PCG: A Family of Simple Fast Space-Efficient Statistically Good
-/// Algorithms for Random Number Generation", section 6.3), written here so that a seed means the same feed
-/// in every version of every dependency.
+/// PCG-XSH-RR with 64 bits of state (O'Neill, "PCG: A Family of Simple Fast Space-Efficient
+/// Statistically Good Algorithms for Random Number Generation", section 6.3), written here so that
+/// a seed means the same feed in every version of every dependency.
 #[derive(Clone, Debug)]
 pub(crate) struct Random {
     state: u64,

@@ -340,16 +340,16 @@ mod tests {
         };
         assert_eq!(
             keys(&json),
-            "age_ns books driver gaps lane_peak malformed refused seconds shards subscribers updates \
-             updates_per_s"
+            "age_ns books driver gaps lane_peak malformed refused seconds shards subscribers \
+             updates updates_per_s"
         );
         assert_eq!(keys(&json["driver"]), "name reason");
         assert_eq!(keys(&json["age_ns"]), "max p50 p99 p999");
         assert_eq!(keys(&json["subscribers"]), "cut served");
         assert_eq!(
             keys(&json["books"][0]),
-            "applied asks best_ask best_bid bids gaps last_id level_changes sha256 stale symbol tickers \
-             trades volume"
+            "applied asks best_ask best_bid bids gaps last_id level_changes sha256 stale symbol \
+             tickers trades volume"
         );
         assert!(json["books"][0]["best_bid"].is_number());
     }

@@ -6,8 +6,8 @@ use super::{Level, Symbol, Top, Trade};
 
 /// Writes the best prices of a book as one JSON line.
 ///
-/// A side without a level has null for its price and its quantity. Numbers have exactly the digits of the
-/// book.
+/// A side without a level has null for its price and its quantity. Numbers have exactly the digits
+/// of the book.
 ///
 /// ```
 /// use corelane_examples::feed::{Decimal, Level, Top, write_top};

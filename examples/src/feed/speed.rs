@@ -24,10 +24,11 @@ pub enum Speed {
 }
 
 impl Speed {
-    /// When what was received at `recorded_ns` is due, counted from the replay's start at `first_ns`.
+    /// When what was received at `recorded_ns` is due, counted from the replay's start at
+    /// `first_ns`.
     ///
-    /// `None` means at once. What was recorded before the first is due at the start: clocks of recorders
-    /// step back at times.
+    /// `None` means at once. What was recorded before the first is due at the start: the clock of a
+    /// recorder steps back at times.
     pub fn due(self, first_ns: u64, recorded_ns: u64) -> Option<Duration> {
         match self {
             Self::Max => None,

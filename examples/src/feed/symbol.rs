@@ -10,8 +10,8 @@ pub const SYMBOL_BYTES_MAX: usize = 15;
 
 /// The name of something traded, such as `ES` or `BTCUSDT`.
 ///
-/// It is 16 bytes that are copied as they are, so that an update crosses cores without a table that all
-/// cores would have to agree on.
+/// It is 16 bytes that are copied as they are, so that an update crosses cores without a table that
+/// all cores would have to agree on.
 ///
 /// ```
 /// use corelane_examples::feed::Symbol;
@@ -55,7 +55,8 @@ impl FromStr for Symbol {
         if text.len() > SYMBOL_BYTES_MAX {
             return Err(SymbolError::TooLong);
         }
-        // The name is written into JSON and tables as it is, so nothing gets in that would need escapes.
+        // The name is written into JSON and tables as it is, so nothing gets in that would need
+        // escapes.
         let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"._-/:".contains(&byte);
         if !text.bytes().all(allowed) {
             return Err(SymbolError::Garbage);

@@ -1,8 +1,8 @@
 //! What one line says: `<receive time, ns> <JSON>`.
 //!
-//! Kinds of JSON are those of a Binance spot capture: a snapshot as its REST interface answers it, and the
-//! stream messages `depthUpdate`, `trade` and `bookTicker`. What this service writes itself adds the field
-//! `symbol` to a snapshot where one input carries several symbols.
+//! Kinds of JSON are those of a Binance spot capture: a snapshot as its REST interface answers it,
+//! and the stream messages `depthUpdate`, `trade` and `bookTicker`. What this service writes itself
+//! adds the field `symbol` to a snapshot where one input carries several symbols.
 
 use std::fmt;
 

@@ -4,7 +4,10 @@ use corelane_examples::feed::{Received, Update};
 
 use crate::support::{decode, symbol};
 
-const DEPTH: &str = r#"{"stream":"es@depth@100ms","data":{"e":"depthUpdate","E":1,"s":"ES","U":5,"u":7,"b":[["6050.25","3"]],"a":[]}}"#;
+const DEPTH: &str = concat!(
+    r#"{"stream":"es@depth@100ms","data":{"e":"depthUpdate","E":1,"s":"ES","#,
+    r#""U":5,"u":7,"b":[["6050.25","3"]],"a":[]}}"#
+);
 const TICKER: &str =
     r#"{"stream":"es@bookTicker","data":{"u":9,"s":"ES","b":"1","B":"2","a":"3","A":"4"}}"#;
 const SNAPSHOT: &str = r#"{"lastUpdateId":4,"bids":[["6050","1"]],"asks":[]}"#;
@@ -26,7 +29,10 @@ fn updates(text: &str) -> Vec<Received> {
 
 #[test]
 fn fields_are_found_in_any_order_and_unknown_ones_do_not_matter() {
-    let swapped = r#"{"data":{"a":[],"b":[["6050.25","3",[]]],"u":7,"U":5,"s":"ES","x":{"y":[1]}},"stream":"es@depth"}"#;
+    let swapped = concat!(
+        r#"{"data":{"a":[],"b":[["6050.25","3",[]]],"u":7,"U":5,"s":"ES","#,
+        r#""x":{"y":[1]}},"stream":"es@depth"}"#
+    );
     let (plain, swapped) = (
         updates(&format!("1 {DEPTH}\n")),
         updates(&format!("1 {swapped}")),
@@ -46,75 +52,78 @@ fn fields_are_found_in_any_order_and_unknown_ones_do_not_matter() {
     );
 }
 
+/// A message's JSON, and a part of what is said of it.
+const MALFORMED: &[(&str, &str)] = &[
+    ("", "EOF while parsing a value"),
+    ("{", "EOF while parsing"),
+    ("[]", "neither a stream message nor a snapshot"),
+    ("{}", "neither a stream message nor a snapshot"),
+    (r#"{"stream":"es@trade"}"#, "the field \"data\" is missing"),
+    (
+        r#"{"stream":"es@kline","data":{"b":7}}"#,
+        "unknown stream \"es@kline\"",
+    ),
+    (r#"{"stream":"es","data":{}}"#, "unknown stream \"es\""),
+    (
+        r#"{"stream":"es@trade","data":{"s":"ES"}}"#,
+        "the field \"t\" is missing",
+    ),
+    (
+        r#"{"stream":"es@trade","data":{"t":1,"p":"1","q":"1"}}"#,
+        "the field \"s\" is missing",
+    ),
+    (
+        r#"{"stream":"es@trade","data":{"t":1,"p":1}}"#,
+        "expected a string",
+    ),
+    (
+        r#"{"stream":"es@trade","data":{"q":"-1"}}"#,
+        "a quantity has no sign",
+    ),
+    (
+        r#"{"stream":"es@trade","data":{"p":"1e5"}}"#,
+        "more than digits and one point",
+    ),
+    (
+        r#"{"stream":"es@trade","data":{"p":"1.123456789"}}"#,
+        "more than 8 digits",
+    ),
+    (
+        r#"{"stream":"es@trade","data":{"p":"99999999999999"}}"#,
+        "too large",
+    ),
+    (
+        r#"{"stream":"es@trade","data":{"s":"E S"}}"#,
+        "a symbol holds more than",
+    ),
+    (
+        r#"{"stream":"es@trade","data":{"t":1,"t":1}}"#,
+        "duplicate field",
+    ),
+    (
+        r#"{"stream":"es@depth","data":{"U":1,"u":1,"s":"ES","b":"1"}}"#,
+        "\"b\" is missing",
+    ),
+    (
+        r#"{"stream":"es@depth","data":{"U":2,"u":1}}"#,
+        "the first id 2 is behind the last id 1",
+    ),
+    (r#"{"stream":"es@depth","data":{"U":-2}}"#, "invalid value"),
+    (
+        r#"{"stream":"es@depth","data":{"b":[["1"]]}}"#,
+        "invalid length 1",
+    ),
+    (
+        r#"{"lastUpdateId":1,"bids":[]}"#,
+        "the field \"asks\" is missing",
+    ),
+    (r#"{"lastUpdateId":1,"bids":"1"}"#, "invalid type"),
+    (SNAPSHOT, "a snapshot without a symbol"),
+];
+
 #[test]
 fn a_malformed_line_says_why() {
-    for (json, expected) in [
-        ("", "EOF while parsing a value"),
-        ("{", "EOF while parsing"),
-        ("[]", "neither a stream message nor a snapshot"),
-        ("{}", "neither a stream message nor a snapshot"),
-        (r#"{"stream":"es@trade"}"#, "the field \"data\" is missing"),
-        (
-            r#"{"stream":"es@kline","data":{"b":7}}"#,
-            "unknown stream \"es@kline\"",
-        ),
-        (r#"{"stream":"es","data":{}}"#, "unknown stream \"es\""),
-        (
-            r#"{"stream":"es@trade","data":{"s":"ES"}}"#,
-            "the field \"t\" is missing",
-        ),
-        (
-            r#"{"stream":"es@trade","data":{"t":1,"p":"1","q":"1"}}"#,
-            "the field \"s\" is missing",
-        ),
-        (
-            r#"{"stream":"es@trade","data":{"t":1,"p":1}}"#,
-            "expected a string",
-        ),
-        (
-            r#"{"stream":"es@trade","data":{"q":"-1"}}"#,
-            "a quantity has no sign",
-        ),
-        (
-            r#"{"stream":"es@trade","data":{"p":"1e5"}}"#,
-            "more than digits and one point",
-        ),
-        (
-            r#"{"stream":"es@trade","data":{"p":"1.123456789"}}"#,
-            "more than 8 digits",
-        ),
-        (
-            r#"{"stream":"es@trade","data":{"p":"99999999999999"}}"#,
-            "too large",
-        ),
-        (
-            r#"{"stream":"es@trade","data":{"s":"E S"}}"#,
-            "a symbol holds more than",
-        ),
-        (
-            r#"{"stream":"es@trade","data":{"t":1,"t":1}}"#,
-            "duplicate field",
-        ),
-        (
-            r#"{"stream":"es@depth","data":{"U":1,"u":1,"s":"ES","b":"1"}}"#,
-            "\"b\" is missing",
-        ),
-        (
-            r#"{"stream":"es@depth","data":{"U":2,"u":1}}"#,
-            "the first id 2 is behind the last id 1",
-        ),
-        (r#"{"stream":"es@depth","data":{"U":-2}}"#, "invalid value"),
-        (
-            r#"{"stream":"es@depth","data":{"b":[["1"]]}}"#,
-            "invalid length 1",
-        ),
-        (
-            r#"{"lastUpdateId":1,"bids":[]}"#,
-            "the field \"asks\" is missing",
-        ),
-        (r#"{"lastUpdateId":1,"bids":"1"}"#, "invalid type"),
-        (SNAPSHOT, "a snapshot without a symbol"),
-    ] {
+    for (json, expected) in MALFORMED {
         let reason = reason(json);
         assert!(
             reason.contains(expected),
