@@ -23,30 +23,24 @@
 //!     affinity::{Affinity, pinned_affinities},
 //! };
 //!
-//! /// Hands out ids that no other core hands out, without asking any.
+//! /// Working memory that is fetched anew on the core that uses it.
 //! #[derive(Default)]
-//! struct Ids {
-//!     core: u64,
-//!     next: u64,
+//! struct Scratch {
+//!     home: Option<Affinity>,
+//!     bytes: Vec<u8>,
 //! }
 //!
-//! impl ThreadAware for Ids {
+//! impl ThreadAware for Scratch {
 //!     fn relocate(&mut self, _source: Option<Affinity>, destination: Affinity) {
-//!         self.core = destination.processor_index() as u64;
-//!     }
-//! }
-//!
-//! impl Ids {
-//!     fn next(&mut self) -> u64 {
-//!         self.next += 1;
-//!         self.core << 48 | self.next
+//!         self.home = Some(destination);
+//!         self.bytes = Vec::with_capacity(self.bytes.capacity());
 //!     }
 //! }
 //!
 //! let cores = pinned_affinities(&[4]);
-//! let mut work = (String::from("a job"), Ids::default());
-//! work.relocate(Some(cores[0]), cores[3]); // the collection tells its elements
-//! assert_eq!(work.1.next(), 3 << 48 | 1);
+//! let mut work = (String::from("a job"), Scratch::default());
+//! work.relocate(Some(cores[0]), cores[3]); // the tuple tells its elements
+//! assert_eq!(work.1.home, Some(cores[3]));
 //! ```
 //!
 //! # Features
