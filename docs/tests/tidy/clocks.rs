@@ -70,7 +70,10 @@ fn thread_locals(tree: &Tree) -> Vec<String> {
     let sources = tree.rust().filter(|file| !file.path.contains("/tests/"));
     for file in sources.filter(|file| !file.is_in(AFFINITY)) {
         let tokens = flat(file);
-        for at in find(&tokens, &["thread_local", "!"]) {
+        let named = find(&tokens, &["thread_local", "!"]);
+        // A model build keeps its counts in loom's own, which ends with each execution.
+        let own = named.filter(|at| *at < 3 || tokens[at - 3].text != "loom");
+        for at in own {
             offenders.push(format!(
                 "{}:{}: thread-local state",
                 file.path, tokens[at].line
@@ -175,6 +178,7 @@ fn thread_local_rule_fires() {
         ("net/src/a.rs", text),
         ("thread_aware/src/affinity.rs", text),
         ("net/tests/b.rs", text),
+        ("net/src/c.rs", "loom::thread_local! { static A: u8 = 0; }"),
     ]);
     assert_fires(&thread_locals(&tree), &["net/src/a.rs:2"]);
 }

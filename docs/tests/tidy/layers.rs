@@ -12,10 +12,15 @@ const LIBRARIES: [&str; 4] = [
     "corelane-net",
 ];
 
-/// Procedural macros, and the one library that exports each.
-const MACROS: [(&str, &str); 2] = [
-    ("corelane-thread-aware-derive", "corelane-thread-aware"),
-    ("corelane-macros", "corelane"),
+/// Packages that depend on none of ours, and who alone may use each.
+const PARTS: [(&str, &[&str]); 4] = [
+    ("corelane-thread-aware-derive", &["corelane-thread-aware"]),
+    ("corelane-macros", &["corelane"]),
+    (
+        "corelane-bench-harness",
+        &["corelane-benches", "corelane-bench-peers"],
+    ),
+    ("corelane-bench-peers", &[]),
 ];
 
 /// Packages above the libraries, which use them and not one another.
@@ -110,20 +115,22 @@ fn directions(tree: &Tree) -> Vec<String> {
     let mut offenders = Vec::new();
     for package in packages(tree) {
         let place = LIBRARIES.iter().position(|name| *name == package.name);
-        let own_macro = MACROS.iter().find(|(_, library)| *library == package.name);
-        let is_macro = MACROS.iter().any(|(name, _)| *name == package.name);
+        let is_part = PARTS.iter().any(|(name, _)| *name == package.name);
         let below = match place {
             Some(place) => &LIBRARIES[..place],
             None if TOP.contains(&package.name.as_str()) => &LIBRARIES[..],
-            None if is_macro || package.name.contains("peers") => &[],
+            None if is_part => &[],
             None => {
                 offenders.push(format!("{} has no place among the layers", package.name));
                 continue;
             }
         };
         for used in &package.ours {
-            let exported = own_macro.is_some_and(|(name, _)| name == used);
-            if !below.contains(&used.as_str()) && !exported {
+            let users = PARTS
+                .iter()
+                .find(|(name, _)| name == used)
+                .map_or(&[][..], |part| part.1);
+            if !below.contains(&used.as_str()) && !users.contains(&package.name.as_str()) {
                 offenders.push(format!("{} must not depend on {used}", package.name));
             }
         }

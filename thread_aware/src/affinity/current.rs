@@ -40,6 +40,9 @@ struct Place {
     covered: RefCell<ManuallyDrop<Vec<Covered>>>,
     /// This thread's number as one that entered nothing; 0 until asked for.
     anonymous: Cell<u64>,
+    /// What a registry pinned this thread to. It concerns the thread, whatever it has entered.
+    #[cfg(feature = "threads")]
+    pinned: Cell<Option<Affinity>>,
 }
 
 thread_local! {
@@ -51,6 +54,8 @@ thread_local! {
             keys_used: Cell::new(0),
             covered: RefCell::new(ManuallyDrop::new(Vec::new())),
             anonymous: Cell::new(0),
+            #[cfg(feature = "threads")]
+            pinned: Cell::new(None),
         }
     };
 }
@@ -147,6 +152,18 @@ pub fn context() -> Option<Rc<dyn Any>> {
         place.context.set(in_place);
         handle
     })
+}
+
+/// What a registry pinned this thread to.
+#[cfg(feature = "threads")]
+pub(crate) fn pinned() -> Option<Affinity> {
+    PLACE.with(|place| place.pinned.get())
+}
+
+/// Remembers what a registry pinned this thread to, or that its mask is another one now.
+#[cfg(feature = "threads")]
+pub(crate) fn set_pinned(affinity: Option<Affinity>) {
+    PLACE.with(|place| place.pinned.set(affinity));
 }
 
 /// Keeps an affinity entered; made by [`enter`].

@@ -3,6 +3,8 @@
 
 use alloc::vec::Vec;
 
+#[cfg(feature = "std")]
+use super::interner::Interner;
 use super::value::{Affinity, TopologyId};
 
 /// Makes the affinities of a topology with `counts[r]` processors in memory region `r`.
@@ -64,9 +66,6 @@ fn intern(counts: &[usize]) -> TopologyId {
             .number(counts),
     )
 }
-
-#[cfg(feature = "std")]
-use super::interner::Interner;
 
 /// The id of a shape without a table: FNV-1a over the counts, then a finishing mix.
 #[cfg(not(feature = "std"))]

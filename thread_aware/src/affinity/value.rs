@@ -33,6 +33,12 @@ impl TopologyId {
         Self(number & !FAMILIES | SHAPE)
     }
 
+    /// The id of the list of processors that was interned under `number`.
+    #[cfg(feature = "threads")]
+    pub(super) const fn machine(number: u64) -> Self {
+        Self(number & !FAMILIES)
+    }
+
     /// The id of one thread that has no affinity.
     #[cfg(feature = "std")]
     pub(super) const fn anonymous(number: u64) -> Self {
