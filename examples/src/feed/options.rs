@@ -83,8 +83,8 @@ impl Options {
     ///
     /// # Errors
     ///
-    /// [`Unstarted`] when the command line asks for help, or is not one of this program; then it names
-    /// the part that is wrong in one line.
+    /// [`Unstarted`] when the command line asks for help, or is not one of this program; then it
+    /// names the part that is wrong in one line.
     pub fn from_args<T>(args: impl IntoIterator<Item = T>) -> Result<Self, Unstarted>
     where
         T: Into<OsString> + Clone,

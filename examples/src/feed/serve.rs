@@ -108,7 +108,8 @@ impl Outbox {
         Ok(())
     }
 
-    /// Takes all that waits for sending, and goes on in `spent`, the emptied buffer of the last send.
+    /// Takes all that waits for sending, and goes on in `spent`, the emptied buffer of the last
+    /// send.
     pub fn take(&mut self, mut spent: Vec<u8>) -> Vec<u8> {
         spent.clear();
         std::mem::replace(&mut self.waiting, spent)
