@@ -151,7 +151,7 @@ impl Mailbox {
     /// Whether any wake is waiting among the first `slots` slots.
     pub(crate) fn has_wakes(&self, slots: usize) -> bool {
         self.used(slots)
-            .any(|segment| segment.summary.load(Ordering::Relaxed) != 0)
+            .any(|(_, segment)| segment.summary.load(Ordering::Relaxed) != 0)
     }
 
     /// Takes all wakes among the first `slots` slots and calls `wake` with each.
