@@ -50,7 +50,7 @@ use std::net::{Shutdown, SocketAddr};
 use std::os::fd::OwnedFd;
 use std::task::{Context, Poll};
 
-use super::{Driver, epoll};
+use super::{Driver, epoll, sim};
 use crate::io::{BufResult, Chunk, IoBuf, IoBufMut};
 use crate::net::ListenOptions;
 
@@ -59,6 +59,8 @@ use crate::net::ListenOptions;
 pub(crate) enum Listener {
     /// On epoll.
     Epoll(epoll::Listener),
+    /// In a simulation.
+    Sim(sim::Listener),
 }
 
 /// A connected socket of the shard's backend.
@@ -66,6 +68,8 @@ pub(crate) enum Listener {
 pub(crate) enum Stream {
     /// On epoll.
     Epoll(epoll::Stream),
+    /// In a simulation.
+    Sim(sim::Stream),
 }
 
 impl From<epoll::Stream> for Stream {
@@ -74,11 +78,18 @@ impl From<epoll::Stream> for Stream {
     }
 }
 
+impl From<sim::Stream> for Stream {
+    fn from(stream: sim::Stream) -> Self {
+        Self::Sim(stream)
+    }
+}
+
 /// The same call on whichever backend it is.
 macro_rules! each {
     ($socket:expr, $inner:ident => $call:expr) => {
         match $socket {
             Self::Epoll($inner) => $call,
+            Self::Sim($inner) => $call,
         }
     };
 }
@@ -92,7 +103,8 @@ impl Listener {
     ) -> io::Result<Self> {
         match driver {
             Driver::Epoll(driver) => epoll::Listener::bind(driver, addr, options).map(Self::Epoll),
-            Driver::Uring(_) | Driver::Sim(_) => Err(io::ErrorKind::Unsupported.into()),
+            Driver::Sim(driver) => sim::Listener::bind(driver, addr, options).map(Self::Sim),
+            Driver::Uring(_) => Err(io::ErrorKind::Unsupported.into()),
         }
     }
 
@@ -124,7 +136,8 @@ impl Stream {
     pub(crate) fn from_fd(driver: &Driver, fd: OwnedFd) -> io::Result<Self> {
         match driver {
             Driver::Epoll(driver) => epoll::Stream::from_fd(driver, fd).map(Self::Epoll),
-            Driver::Uring(_) | Driver::Sim(_) => Err(io::ErrorKind::Unsupported.into()),
+            Driver::Sim(driver) => sim::Stream::from_fd(driver, fd).map(Self::Sim),
+            Driver::Uring(_) => Err(io::ErrorKind::Unsupported.into()),
         }
     }
 
@@ -132,7 +145,8 @@ impl Stream {
     pub(crate) async fn connect(driver: &Driver, addr: SocketAddr) -> io::Result<Self> {
         match driver {
             Driver::Epoll(driver) => epoll::Stream::connect(driver, addr).await.map(Self::Epoll),
-            Driver::Uring(_) | Driver::Sim(_) => Err(io::ErrorKind::Unsupported.into()),
+            Driver::Sim(driver) => sim::Stream::connect(driver, addr).await.map(Self::Sim),
+            Driver::Uring(_) => Err(io::ErrorKind::Unsupported.into()),
         }
     }
 

@@ -31,7 +31,7 @@ use std::future::Future;
 
 use crate::error::StartError;
 use crate::settings::Driver;
-use crate::start::{Builder, Plan};
+use crate::start::Builder;
 
 pub(crate) use shards::run;
 

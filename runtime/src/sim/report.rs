@@ -42,7 +42,15 @@ impl SimReport {
 
 impl fmt::Display for SimReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { seed, trace_hash, turns, elapsed } = self;
-        write!(f, "seed {seed}: trace {trace_hash:016x}, {turns} turns, {elapsed:?} of virtual time")
+        let Self {
+            seed,
+            trace_hash,
+            turns,
+            elapsed,
+        } = self;
+        write!(
+            f,
+            "seed {seed}: trace {trace_hash:016x}, {turns} turns, {elapsed:?} of virtual time"
+        )
     }
 }

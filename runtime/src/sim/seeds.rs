@@ -39,7 +39,10 @@ where
     let (first, end) = chosen().map_or((0, seeds), |seed| (seed, seed.saturating_add(1)));
     let (mut output, report) = run(builder, first, test.clone());
     let (_, again) = run(builder, first, test.clone());
-    assert_eq!(report, again, "two runs of seed {first} differ: the test is not reproducible");
+    assert_eq!(
+        report, again,
+        "two runs of seed {first} differ: the test is not reproducible"
+    );
     for seed in first + 1..end {
         output = run(builder, seed, test.clone()).0;
     }

@@ -24,6 +24,7 @@ use crate::settings::Settings;
 use crate::shard::{self, Context, Pace, ShardIndex};
 use crate::start::{self, Plan};
 use crate::task::JoinHandle;
+use crate::task::token::SLOTS_MAX;
 use crate::time::Instant;
 
 /// Turns after which a run is taken for a loop without an end.
@@ -114,10 +115,19 @@ impl Simulation {
         let shards = (0..count).map(|shard| {
             let context = open(&world, &directory, shard)
                 .map_err(|source| StartError::Driver { shard, source })?;
-            Ok(Member { context, pace: Pace::new(world.now()) })
+            Ok(Member {
+                context,
+                pace: Pace::new(world.now()),
+            })
         });
         let shards = shards.collect::<Result<_, StartError>>()?;
-        Ok(Self { seed, world, directory, shards, turns: 0 })
+        Ok(Self {
+            seed,
+            world,
+            directory,
+            shards,
+            turns: 0,
+        })
     }
 
     /// Lets the shards take turns until `main` has ended.
@@ -133,7 +143,9 @@ impl Simulation {
             if ready.is_empty() {
                 let to = self.next_event().ok_or(Stuck::Stalled)?;
                 self.world.advance(to);
-                self.world.record(Event::Advance { to_ns: to.as_nanos() });
+                self.world.record(Event::Advance {
+                    to_ns: to.as_nanos(),
+                });
                 continue;
             }
             self.turn(ready[self.world.choose(ready.len())]);
@@ -147,14 +159,22 @@ impl Simulation {
         let fired = context.counters().timers_fired.value();
         let polls = context.turn(pace).polls;
         let timers = context.counters().timers_fired.value() - fired;
-        self.world.record(Event::Turn { shard, polls, timers });
-        self.world.advance(self.world.now().saturating_add(TURN_COST));
+        self.world.record(Event::Turn {
+            shard,
+            polls,
+            timers,
+        });
+        self.world
+            .advance(self.world.now().saturating_add(TURN_COST));
         self.turns += 1;
     }
 
     /// When the next timer or packet of any shard is due.
     fn next_event(&self) -> Option<Instant> {
-        let timers = self.shards.iter().filter_map(|member| member.context.next_deadline());
+        let timers = self
+            .shards
+            .iter()
+            .filter_map(|member| member.context.next_deadline());
         timers.chain(self.world.next_delivery()).min()
     }
 
@@ -215,10 +235,25 @@ fn open(
     };
     let driver = SimDriver::open(world, shard, parts).map_err(DriverError::Sim)?;
     let reason = "asked for by the settings".to_owned();
-    if member.driver.set(DriverInfo { name: "sim", reason }).is_err() {
+    if member
+        .driver
+        .set(DriverInfo {
+            name: "sim",
+            reason,
+        })
+        .is_err()
+    {
         unreachable!("a shard opens its driver once");
     }
+    // What a runtime before left in its mailboxes would make this run another one.
+    member.mailbox.clear_news();
+    member.mailbox.collect(SLOTS_MAX, |_| ());
     let index = ShardIndex::new(shard);
     let driver = Driver::Sim(driver);
-    Ok(Rc::new(Context::new(index, Arc::clone(directory), driver, world.clock())))
+    Ok(Rc::new(Context::new(
+        index,
+        Arc::clone(directory),
+        driver,
+        world.clock(),
+    )))
 }

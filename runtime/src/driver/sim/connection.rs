@@ -168,8 +168,15 @@ impl Connection {
 
     /// Sends `segment` to the end at `side`. A stream keeps its order.
     pub(super) fn send(&mut self, world: &World, connection: u64, side: Side, segment: Segment) {
-        let packet = Packet::To { connection, side, segment };
-        let (shard, arrives) = (self.shards[side as usize], &mut self.arrives_ns[side as usize]);
+        let packet = Packet::To {
+            connection,
+            side,
+            segment,
+        };
+        let (shard, arrives) = (
+            self.shards[side as usize],
+            &mut self.arrives_ns[side as usize],
+        );
         *arrives = world.send(shard, packet, *arrives);
     }
 

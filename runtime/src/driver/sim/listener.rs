@@ -34,7 +34,12 @@ impl Listener {
         let waiters = Rc::<Waiters>::default();
         let mut network = driver.world.network().borrow_mut();
         let (number, addr) = network.listen(driver.shard, addr, options, Rc::clone(&waiters))?;
-        Ok(Self { driver: Rc::clone(driver), number, addr, waiters })
+        Ok(Self {
+            driver: Rc::clone(driver),
+            number,
+            addr,
+            waiters,
+        })
     }
 
     /// The address that it listens on.
@@ -76,6 +81,9 @@ impl Listener {
 impl Drop for Listener {
     fn drop(&mut self) {
         let world = &self.driver.world;
-        world.network().borrow_mut().close_listener(world, self.number);
+        world
+            .network()
+            .borrow_mut()
+            .close_listener(world, self.number);
     }
 }

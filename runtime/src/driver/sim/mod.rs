@@ -56,7 +56,11 @@ impl SimDriver {
     /// # Errors
     ///
     /// When the receive buffers cannot be mapped.
-    pub(crate) fn open(world: &Rc<World>, shard: usize, parts: DriverParts) -> io::Result<Rc<Self>> {
+    pub(crate) fn open(
+        world: &Rc<World>,
+        shard: usize,
+        parts: DriverParts,
+    ) -> io::Result<Rc<Self>> {
         Ok(Rc::new(Self {
             world: Rc::clone(world),
             shard,
@@ -89,7 +93,10 @@ impl SimDriver {
     ///
     /// Always `Unsupported`.
     pub(crate) fn park(&self, _timeout: Option<Duration>) -> io::Result<()> {
-        Err(io::Error::new(io::ErrorKind::Unsupported, "a shard of a simulation does not park"))
+        Err(io::Error::new(
+            io::ErrorKind::Unsupported,
+            "a shard of a simulation does not park",
+        ))
     }
 
     /// Refuses to wait from now on and wakes all of this shard's waiters, which then learn so.
@@ -97,20 +104,34 @@ impl SimDriver {
     pub(crate) fn close(&self, _limit: Duration) -> io::Result<usize> {
         self.closed.set(true);
         let mut woken = Vec::new();
-        self.world.network().borrow().waiters_of(self.shard, &mut woken);
+        self.world
+            .network()
+            .borrow()
+            .waiters_of(self.shard, &mut woken);
         self.pool.returned().drain_into(&mut woken);
         woken.into_iter().for_each(Waker::wake);
         Ok(0)
     }
 
+    /// The world that this shard is in.
+    pub(crate) fn world(&self) -> &Rc<World> {
+        &self.world
+    }
+
     /// Whether waiting still has a sense.
     fn check_open(&self) -> io::Result<()> {
-        if self.closed.get() { Err(Errno::CANCELED.into()) } else { Ok(()) }
+        if self.closed.get() {
+            Err(Errno::CANCELED.into())
+        } else {
+            Ok(())
+        }
     }
 }
 
 impl fmt::Debug for SimDriver {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SimDriver").field("shard", &self.shard).finish_non_exhaustive()
+        f.debug_struct("SimDriver")
+            .field("shard", &self.shard)
+            .finish_non_exhaustive()
     }
 }

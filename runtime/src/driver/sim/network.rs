@@ -28,9 +28,17 @@ const RETRY_NS: u64 = 1_000_000_000;
 #[derive(Debug)]
 pub(super) enum Packet {
     /// A client asks a listener for a connection, for the `attempt`-th time.
-    Open { listener: u64, connection: u64, attempt: u8 },
+    Open {
+        listener: u64,
+        connection: u64,
+        attempt: u8,
+    },
     /// Something for one end of a connection.
-    To { connection: u64, side: Side, segment: Segment },
+    To {
+        connection: u64,
+        side: Side,
+        segment: Segment,
+    },
 }
 
 /// What an end gets.
@@ -54,8 +62,14 @@ impl Packet {
     /// The kind and the number of what it is for, as the trace names them.
     pub(super) fn identity(&self) -> (u8, u64) {
         match self {
-            Self::Open { listener, attempt, .. } => (0x40 | attempt, *listener),
-            Self::To { connection, side, segment } => {
+            Self::Open {
+                listener, attempt, ..
+            } => (0x40 | attempt, *listener),
+            Self::To {
+                connection,
+                side,
+                segment,
+            } => {
                 let kind = match segment {
                     Segment::Opened => 0,
                     Segment::Failed(_) => 1,
@@ -72,7 +86,10 @@ impl Packet {
     /// The bytes that it carries.
     pub(super) fn bytes(&self) -> &[u8] {
         match self {
-            Self::To { segment: Segment::Data(bytes), .. } => bytes,
+            Self::To {
+                segment: Segment::Data(bytes),
+                ..
+            } => bytes,
             _ => &[],
         }
     }
@@ -133,14 +150,24 @@ impl Network {
         let backlog = usize::from(options.backlog);
         let queue = VecDeque::new();
         let number = self.number();
-        let listening = Listening { shard, addr, reuse_port, backlog, queue, waiters };
+        let listening = Listening {
+            shard,
+            addr,
+            reuse_port,
+            backlog,
+            queue,
+            waiters,
+        };
         self.listeners.insert(number, listening);
         Ok((number, addr))
     }
 
     /// Ends a listener; who waited in its backlog is reset.
     pub(super) fn close_listener(&mut self, world: &World, listener: u64) {
-        let queued = self.listeners.remove(&listener).map(|listening| listening.queue);
+        let queued = self
+            .listeners
+            .remove(&listener)
+            .map(|listening| listening.queue);
         for connection in queued.into_iter().flatten() {
             self.close(world, connection, Side::Server, Segment::Reset);
         }
@@ -180,9 +207,22 @@ impl Network {
         match candidates.get(world.choose(candidates.len())) {
             Some(&listener) => {
                 let to = self.listeners[&listener].shard;
-                world.send(to, Packet::Open { listener, connection: number, attempt: 0 }, 0);
+                world.send(
+                    to,
+                    Packet::Open {
+                        listener,
+                        connection: number,
+                        attempt: 0,
+                    },
+                    0,
+                );
             }
-            None => self.send(world, number, Side::Client, Segment::Failed(Errno::CONNREFUSED)),
+            None => self.send(
+                world,
+                number,
+                Side::Client,
+                Segment::Failed(Errno::CONNREFUSED),
+            ),
         }
         Ok(number)
     }
@@ -194,13 +234,17 @@ impl Network {
 
     /// Sends `segment` to the end at `side`, behind what is under way to it.
     pub(super) fn send(&mut self, world: &World, connection: u64, side: Side, segment: Segment) {
-        let Some(known) = self.connections.get_mut(&connection) else { return };
+        let Some(known) = self.connections.get_mut(&connection) else {
+            return;
+        };
         known.send(world, connection, side, segment);
     }
 
     /// The owner of an end drops it: it says `last` to the other one.
     pub(super) fn close(&mut self, world: &World, connection: u64, side: Side, last: Segment) {
-        let Some(known) = self.connections.get_mut(&connection) else { return };
+        let Some(known) = self.connections.get_mut(&connection) else {
+            return;
+        };
         let closed = known.close(side);
         if side == Side::Client
             && let Some(end) = closed
@@ -217,11 +261,21 @@ impl Network {
     /// A packet arrives.
     pub(super) fn take(&mut self, world: &World, packet: Packet, woken: &mut Vec<Waker>) {
         match packet {
-            Packet::Open { listener, connection, attempt } => {
+            Packet::Open {
+                listener,
+                connection,
+                attempt,
+            } => {
                 self.open(world, (listener, connection), attempt, woken);
             }
-            Packet::To { connection, side, segment } => {
-                let Some(known) = self.connections.get_mut(&connection) else { return };
+            Packet::To {
+                connection,
+                side,
+                segment,
+            } => {
+                let Some(known) = self.connections.get_mut(&connection) else {
+                    return;
+                };
                 let answer = known.take(side, segment, woken);
                 if let Some(answer) = answer {
                     known.send(world, connection, side.other(), answer);
@@ -239,9 +293,16 @@ impl Network {
         woken: &mut Vec<Waker>,
     ) {
         // Without a client the request is void.
-        let Some(known) = self.connections.get_mut(&connection) else { return };
+        let Some(known) = self.connections.get_mut(&connection) else {
+            return;
+        };
         let Some(listening) = self.listeners.get_mut(&listener) else {
-            return self.send(world, connection, Side::Client, Segment::Failed(Errno::CONNREFUSED));
+            return self.send(
+                world,
+                connection,
+                Side::Client,
+                Segment::Failed(Errno::CONNREFUSED),
+            );
         };
         // As on Linux, one more than the backlog fits.
         if listening.queue.len() > listening.backlog {
@@ -250,7 +311,11 @@ impl Network {
                 return self.send(world, connection, Side::Client, late);
             }
             let at_ns = world.now().as_nanos() + (RETRY_NS << attempt);
-            let again = Packet::Open { listener, connection, attempt: attempt + 1 };
+            let again = Packet::Open {
+                listener,
+                connection,
+                attempt: attempt + 1,
+            };
             return world.send_at(listening.shard, again, at_ns);
         }
         known.accept(listening.shard);
@@ -261,10 +326,14 @@ impl Network {
 
     /// Adds everybody who waits on `shard` to `woken`.
     pub(super) fn waiters_of(&self, shard: usize, woken: &mut Vec<Waker>) {
-        let listeners = self.listeners.values().filter(|listening| listening.shard == shard);
+        let listeners = self
+            .listeners
+            .values()
+            .filter(|listening| listening.shard == shard);
         listeners.for_each(|listening| listening.waiters.drain_into(woken));
         let ends = self.connections.values().flat_map(Connection::ends);
-        ends.filter(|end| end.shard == shard).for_each(|end| end.waits.drain_into(woken));
+        ends.filter(|end| end.shard == shard)
+            .for_each(|end| end.waits.drain_into(woken));
     }
 
     fn number(&mut self) -> u64 {
@@ -275,8 +344,15 @@ impl Network {
     fn free_port(&mut self) -> Result<u16, Errno> {
         for _ in PORT_FIRST..=PORT_LAST {
             let port = self.port_next;
-            self.port_next = if port == PORT_LAST { PORT_FIRST } else { port + 1 };
-            let listens = self.listeners.values().any(|listening| listening.addr.port() == port);
+            self.port_next = if port == PORT_LAST {
+                PORT_FIRST
+            } else {
+                port + 1
+            };
+            let listens = self
+                .listeners
+                .values()
+                .any(|listening| listening.addr.port() == port);
             if !listens && !self.ports.contains(&port) {
                 return Ok(port);
             }

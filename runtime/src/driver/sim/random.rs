@@ -51,7 +51,11 @@ mod tests {
         // From the generator's reference code (S. Vigna, splitmix64.c), seed 1234567.
         let random = Random::new(1_234_567);
         let numbers = [random.next(), random.next(), random.next()];
-        let expected = [6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423];
+        let expected = [
+            6_457_827_717_110_365_317,
+            3_203_168_211_198_807_973,
+            9_817_491_932_198_370_423,
+        ];
         assert_eq!(numbers, expected);
     }
 
@@ -62,7 +66,10 @@ mod tests {
         for _ in 0..7_000 {
             seen[random.below(7) as usize] += 1;
         }
-        assert!(seen.iter().all(|&count| (800..1_200).contains(&count)), "{seen:?}");
+        assert!(
+            seen.iter().all(|&count| (800..1_200).contains(&count)),
+            "{seen:?}"
+        );
         assert_eq!(random.below(0), 0);
     }
 }

@@ -35,7 +35,12 @@ impl Stream {
         let mut network = driver.world.network().borrow_mut();
         let end = network.end(connection, side).ok_or(Errno::NOTCONN)?;
         let waits = Rc::clone(&end.waits);
-        Ok(Self { driver: Rc::clone(driver), connection, side, waits })
+        Ok(Self {
+            driver: Rc::clone(driver),
+            connection,
+            side,
+            waits,
+        })
     }
 
     /// Refuses: a simulation has no descriptors.
@@ -55,7 +60,10 @@ impl Stream {
     /// minutes, `EADDRNOTAVAIL` when all ports are taken.
     pub(crate) async fn connect(driver: &Rc<SimDriver>, addr: SocketAddr) -> io::Result<Self> {
         let world = &driver.world;
-        let connection = world.network().borrow_mut().connect(world, driver.shard, addr)?;
+        let connection = world
+            .network()
+            .borrow_mut()
+            .connect(world, driver.shard, addr)?;
         let stream = Self::new(driver, connection, Side::Client)?;
         let wait = Wait::new(&stream.waits.write);
         poll_fn(|cx| {
@@ -127,7 +135,9 @@ impl Stream {
         let world = &self.driver.world;
         let mut woken = Vec::new();
         let mut network = world.network().borrow_mut();
-        let end = network.end(self.connection, self.side).ok_or(Errno::NOTCONN)?;
+        let end = network
+            .end(self.connection, self.side)
+            .ok_or(Errno::NOTCONN)?;
         if end.is_dead {
             return Err(Errno::NOTCONN.into());
         }
@@ -171,7 +181,9 @@ impl Stream {
 
     fn addr(&self, which: impl FnOnce(&End) -> SocketAddr) -> io::Result<SocketAddr> {
         let mut network = self.driver.world.network().borrow_mut();
-        let end = network.end(self.connection, self.side).ok_or(Errno::NOTCONN)?;
+        let end = network
+            .end(self.connection, self.side)
+            .ok_or(Errno::NOTCONN)?;
         Ok(which(end))
     }
 
@@ -183,7 +195,9 @@ impl Stream {
         answer: impl FnOnce(&mut End) -> Option<Result<T, Errno>>,
     ) -> Poll<io::Result<T>> {
         let mut network = self.driver.world.network().borrow_mut();
-        let end = network.end(self.connection, self.side).ok_or(Errno::NOTCONN)?;
+        let end = network
+            .end(self.connection, self.side)
+            .ok_or(Errno::NOTCONN)?;
         let answer = answer(end);
         drop(network);
         if let Some(answer) = answer {
@@ -287,7 +301,11 @@ impl Stream {
         let mut network = world.network().borrow_mut();
         while !bytes.is_empty() {
             let is_short = random.once_in(SHORT_ONE_IN);
-            let longest = if is_short { SHORT_BYTES_MAX } else { SEGMENT_BYTES_MAX };
+            let longest = if is_short {
+                SHORT_BYTES_MAX
+            } else {
+                SEGMENT_BYTES_MAX
+            };
             let n = bytes.len().min(1 + random.below(longest) as usize);
             let (segment, rest) = bytes.split_at(n);
             let data = Segment::Data(segment.to_vec());
@@ -301,11 +319,17 @@ impl Drop for Stream {
     fn drop(&mut self) {
         let world = &self.driver.world;
         let mut network = world.network().borrow_mut();
-        let Some(end) = network.end(self.connection, self.side) else { return };
+        let Some(end) = network.end(self.connection, self.side) else {
+            return;
+        };
         // As on Linux: unread bytes turn the orderly end into a reset. A second end, or one after a
         // reset, is ignored by the other side.
         let is_abrupt = end.is_opening || !end.received.is_empty();
-        let last = if is_abrupt { Segment::Reset } else { Segment::Fin };
+        let last = if is_abrupt {
+            Segment::Reset
+        } else {
+            Segment::Fin
+        };
         network.close(world, self.connection, self.side, last);
     }
 }

@@ -30,8 +30,13 @@ fn drivers(seed: u64, shards: usize, buffers: u16) -> (Rc<World>, Vec<Rc<SimDriv
     let world = World::new(seed, shards);
     let drivers = (0..shards).map(|shard| {
         let bell: &'static Bell = Box::leak(Box::new(Bell::new().unwrap()));
-        let parts =
-            DriverParts { bell, counters: Arc::default(), ring_entries: 8, buffers, buffer_bytes: 4096 };
+        let parts = DriverParts {
+            bell,
+            counters: Arc::default(),
+            ring_entries: 8,
+            buffers,
+            buffer_bytes: 4096,
+        };
         SimDriver::open(&world, shard, parts).unwrap()
     });
     let drivers = drivers.collect();
@@ -47,11 +52,7 @@ fn block_on<F: Future>(world: &World, drivers: &[Rc<SimDriver>], future: F) -> F
 }
 
 /// Pending when the future waits for ever.
-fn try_block_on<F: Future>(
-    world: &World,
-    drivers: &[Rc<SimDriver>],
-    future: F,
-) -> Poll<F::Output> {
+fn try_block_on<F: Future>(world: &World, drivers: &[Rc<SimDriver>], future: F) -> Poll<F::Output> {
     let woken = Arc::new(Woken(AtomicBool::new(true)));
     let waker = Waker::from(Arc::clone(&woken));
     let mut future = pin!(future);
@@ -99,7 +100,12 @@ impl Pair {
         assert_eq!(from, client.local_addr().unwrap());
         assert_eq!(client.peer_addr().unwrap(), addr);
         assert_eq!(server.local_addr().unwrap(), addr);
-        Self { world, drivers, client, server }
+        Self {
+            world,
+            drivers,
+            client,
+            server,
+        }
     }
 
     fn block_on<F: Future>(&self, future: F) -> F::Output {
@@ -134,7 +140,9 @@ async fn read_to_end(stream: &Stream) -> (Vec<u8>, usize) {
 }
 
 fn bytes(count: usize) -> Vec<u8> {
-    (0..count as u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 24) as u8).collect()
+    (0..count as u32)
+        .map(|n| (n.wrapping_mul(2_654_435_761) >> 24) as u8)
+        .collect()
 }
 
 // proves: RT-22
@@ -219,7 +227,10 @@ fn connection_to_nobody_is_refused() {
     assert_eq!(refused.unwrap_err().kind(), ErrorKind::ConnectionRefused);
     let refused = block_on(&world, &drivers, Stream::connect(&drivers[0], loopback(0)));
     assert_eq!(refused.unwrap_err().kind(), ErrorKind::ConnectionRefused);
-    assert!(world.now() > crate::time::Instant::from_nanos(0), "an answer takes time");
+    assert!(
+        world.now() > crate::time::Instant::from_nanos(0),
+        "an answer takes time"
+    );
 }
 
 #[test]
@@ -234,8 +245,13 @@ fn address_is_taken_once_unless_it_is_shared() {
         assert_eq!(error.kind(), ErrorKind::AddrInUse);
     }
     drop(first);
-    let both = [bind(0, any, &shared).unwrap(), bind(1, any, &shared).unwrap()];
-    let clients: Vec<_> = (0..40).map(|_| Stream::connect(&drivers[0], loopback(80))).collect();
+    let both = [
+        bind(0, any, &shared).unwrap(),
+        bind(1, any, &shared).unwrap(),
+    ];
+    let clients: Vec<_> = (0..40)
+        .map(|_| Stream::connect(&drivers[0], loopback(80)))
+        .collect();
     let clients = block_on(&world, &drivers, join_all(clients));
     assert!(clients.iter().all(Result::is_ok));
     let accepted = both.each_ref().map(|listener| {
@@ -243,7 +259,14 @@ fn address_is_taken_once_unless_it_is_shared() {
         assert!(try_block_on(&world, &drivers, accept).is_pending());
     });
     assert_eq!(accepted.len(), 2);
-    assert_ne!(bind(0, loopback(0), &plain).unwrap().local_addr().unwrap().port(), 0);
+    assert_ne!(
+        bind(0, loopback(0), &plain)
+            .unwrap()
+            .local_addr()
+            .unwrap()
+            .port(),
+        0
+    );
 }
 
 #[test]
@@ -259,7 +282,10 @@ fn stream_that_is_dropped_with_unread_bytes_resets_the_other_end() {
     assert_eq!(read.unwrap(), 0, "the fault is told once");
     let (write, _) = block_on(world, drivers, pair.client.write(b"x".to_vec()));
     assert_eq!(write.unwrap_err().kind(), ErrorKind::BrokenPipe);
-    assert_eq!(pair.client.shutdown(Shutdown::Both).unwrap_err().kind(), ErrorKind::NotConnected);
+    assert_eq!(
+        pair.client.shutdown(Shutdown::Both).unwrap_err().kind(),
+        ErrorKind::NotConnected
+    );
 }
 
 #[test]
@@ -305,7 +331,10 @@ fn full_backlog_delays_a_connection_and_a_closed_listener_resets_it() {
                     return Poll::Ready(());
                 }
                 cx.waker().wake_by_ref();
-                if world.next_delivery().is_some_and(|next| next <= world.now()) {
+                if world
+                    .next_delivery()
+                    .is_some_and(|next| next <= world.now())
+                {
                     drivers.iter().for_each(|driver| driver.turn());
                 } else {
                     world.advance(world.now() + Duration::from_millis(1));

@@ -54,11 +54,20 @@ impl Trace {
 
     pub(super) fn record(&self, event: Event<'_>) {
         match event {
-            Event::Turn { shard, polls, timers } => {
+            Event::Turn {
+                shard,
+                polls,
+                timers,
+            } => {
                 self.fold([1, shard as u64, u64::from(polls), timers]);
             }
             Event::Advance { to_ns } => self.fold([2, to_ns]),
-            Event::Delivery { shard, kind, number, bytes } => {
+            Event::Delivery {
+                shard,
+                kind,
+                number,
+                bytes,
+            } => {
                 self.fold([3, shard as u64, u64::from(kind), number, bytes.len() as u64]);
                 for word in bytes.chunks(8) {
                     let mut padded = [0; 8];
@@ -71,7 +80,9 @@ impl Trace {
     }
 
     fn fold<const N: usize>(&self, words: [u64; N]) {
-        let hash = words.into_iter().fold(self.0.get(), |hash, word| mix(hash ^ word));
+        let hash = words
+            .into_iter()
+            .fold(self.0.get(), |hash, word| mix(hash ^ word));
         self.0.set(hash);
     }
 }
@@ -83,8 +94,17 @@ mod tests {
     #[test]
     fn hash_depends_on_every_event_and_on_their_order() {
         let note = |number| Event::Note(number);
-        let bytes = |bytes| Event::Delivery { shard: 0, kind: 1, number: 2, bytes };
-        let turn = Event::Turn { shard: 1, polls: 2, timers: 0 };
+        let bytes = |bytes| Event::Delivery {
+            shard: 0,
+            kind: 1,
+            number: 2,
+            bytes,
+        };
+        let turn = Event::Turn {
+            shard: 1,
+            polls: 2,
+            timers: 0,
+        };
         let runs: [&[Event<'_>]; 8] = [
             &[],
             &[note(1), note(2)],

@@ -92,7 +92,9 @@ impl World {
     /// Whether a packet for `shard` has arrived.
     pub(super) fn has_arrived(&self, shard: usize) -> bool {
         let queues = self.queues.borrow();
-        queues[shard].peek().is_some_and(|head| head.0.at_ns <= self.clock.get())
+        queues[shard]
+            .peek()
+            .is_some_and(|head| head.0.at_ns <= self.clock.get())
     }
 
     /// Delivers the next packet that has arrived at `shard`, and adds who waited for it to `woken`.
@@ -101,10 +103,17 @@ impl World {
         if !self.has_arrived(shard) {
             return false;
         }
-        let Some(Reverse(delivery)) = self.queues.borrow_mut()[shard].pop() else { return false };
+        let Some(Reverse(delivery)) = self.queues.borrow_mut()[shard].pop() else {
+            return false;
+        };
         let packet = delivery.packet;
         let (kind, number) = packet.identity();
-        self.record(Event::Delivery { shard, kind, number, bytes: packet.bytes() });
+        self.record(Event::Delivery {
+            shard,
+            kind,
+            number,
+            bytes: packet.bytes(),
+        });
         self.network.borrow_mut().take(self, packet, woken);
         true
     }
@@ -122,7 +131,11 @@ impl World {
     pub(super) fn send_at(&self, shard: usize, packet: Packet, at_ns: u64) {
         let number = self.sent.get();
         self.sent.set(number + 1);
-        self.queues.borrow_mut()[shard].push(Reverse(Delivery { at_ns, number, packet }));
+        self.queues.borrow_mut()[shard].push(Reverse(Delivery {
+            at_ns,
+            number,
+            packet,
+        }));
     }
 
     pub(super) fn random(&self) -> &Random {
@@ -136,7 +149,9 @@ impl World {
 
 impl fmt::Debug for World {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("World").field("now", &self.now()).finish_non_exhaustive()
+        f.debug_struct("World")
+            .field("now", &self.now())
+            .finish_non_exhaustive()
     }
 }
 
