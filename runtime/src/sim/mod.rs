@@ -1,10 +1,10 @@
 //! Simulation: all shards of a runtime on one thread, from a seed.
 //!
-//! A simulation has a clock of its own, which stands still while a shard has something to do but for
-//! a microsecond a turn, and jumps to the next timer or packet when none has. Which of the shards
-//! with work runs next, how long a packet takes and where a stream is cut is drawn from the seed. So
-//! a seed names one run: the same program with the same seed does the same things in the same
-//! order, and [`SimReport::trace_hash`] says whether it did.
+//! A simulation has a clock of its own, which stands still while a shard has something to do but
+//! for a microsecond a turn, and jumps to the next timer or packet when none has. Which of the
+//! shards with work runs next, how long a packet takes and where a stream is cut is drawn from the
+//! seed. So a seed names one run: the same program with the same seed does the same things in the
+//! same order, and [`SimReport::trace_hash`] says whether it did.
 //!
 //! What the runtime cannot know of makes a run differ: the real clock, threads, files, addresses in
 //! memory, `HashMap`s with random keys.

@@ -12,8 +12,8 @@ use crate::start::Builder;
 /// The environment variable that replays one seed.
 const SEED_VARIABLE: &str = "CORELANE_SIM_SEED";
 
-/// Runs `test` once for each of the seeds 0 to `seeds - 1`, or for the one seed that the environment
-/// variable `CORELANE_SIM_SEED` names, and returns what the last one gave.
+/// Runs `test` once for each of the seeds 0 to `seeds - 1`, or for the one seed that the
+/// environment variable `CORELANE_SIM_SEED` names, and returns what the last one gave.
 ///
 /// The first seed runs twice: a test whose two runs differ depends on something that is not
 /// simulated, and its failures would not replay. `#[corelane::test(sim)]` expands to this.
@@ -49,8 +49,9 @@ where
     output
 }
 
-/// Adds `word` to the trace of the simulation that this task runs in, so that runs that differ in it
-/// have different hashes. Outside a simulation it does nothing, so that one test suits every driver.
+/// Adds `word` to the trace of the simulation that this task runs in, so that runs that differ in
+/// it have different hashes. Outside a simulation it does nothing, so that one test suits every
+/// driver.
 pub fn note(word: u64) {
     Context::try_with(|context| {
         if let Driver::Sim(driver) = context.driver() {

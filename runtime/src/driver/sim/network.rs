@@ -1,7 +1,7 @@
 //! Listeners and connections of a simulated world, and what packets do to them.
 //!
-//! Everything that one end does to the other goes through a packet; only the owner of an end changes
-//! it otherwise. So a later fault plan has one place to act: the way of the packets.
+//! Everything that one end does to the other goes through a packet; only the owner of an end
+//! changes it otherwise. So a later fault plan has one place to act: the way of the packets.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};

@@ -1,8 +1,8 @@
 //! The random numbers of a simulation.
 //!
-//! SplitMix64, from G. Steele, D. Lea and C. Flood, "Fast Splittable Pseudorandom Number Generators"
-//! (2014), figure 17: a counter that goes on by an odd constant, and a mix of it. It is part of what
-//! a seed means: another generator would give every seed another run.
+//! SplitMix64, from G. Steele, D. Lea and C. Flood, "Fast Splittable Pseudorandom Number
+//! Generators" (2014), figure 17: a counter that goes on by an odd constant, and a mix of it. It is
+//! part of what a seed means: another generator would give every seed another run.
 
 use std::cell::Cell;
 

@@ -118,8 +118,8 @@ impl World {
         true
     }
 
-    /// Sends a packet to `shard`, to arrive after a delay by chance, yet not before `not_before_ns`.
-    /// Returns when it arrives.
+    /// Sends a packet to `shard`, to arrive after a delay by chance, yet not before
+    /// `not_before_ns`. Returns when it arrives.
     pub(super) fn send(&self, shard: usize, packet: Packet, not_before_ns: u64) -> u64 {
         let delay = DELAY_NS_MIN + self.random.below(DELAY_NS_MAX - DELAY_NS_MIN);
         let at_ns = (self.clock.get() + delay).max(not_before_ns);
