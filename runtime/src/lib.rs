@@ -3,7 +3,9 @@
 
 mod driver;
 mod error;
+pub mod io;
 mod metrics;
+pub mod net;
 mod sync;
 
 pub use error::DriverError;

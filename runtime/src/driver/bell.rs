@@ -3,7 +3,7 @@
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd, RawFd};
 
-use corelane_primitives::park::{Epoch, SleepWord};
+use corelane_primitives::{Epoch, SleepWord};
 use rustix::event::{EventfdFlags, eventfd};
 
 use crate::sync::{AtomicI32, Ordering};

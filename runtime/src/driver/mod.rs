@@ -11,7 +11,9 @@
 
 pub(crate) mod bell;
 pub(crate) mod epoll;
+pub(crate) mod net;
 pub(crate) mod sim;
+mod sockets;
 pub(crate) mod uring;
 
 use std::io;
@@ -19,7 +21,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-use corelane_primitives::park::Epoch;
+use corelane_primitives::Epoch;
 
 use crate::error::DriverError;
 use crate::metrics::ShardCounters;
