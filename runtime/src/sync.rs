@@ -3,7 +3,7 @@
 //! Data moves by Release and Acquire; `fence(SeqCst)` stands only in sleep and wake. What needs a model (lanes, sleep
 //! and wake) lives in `corelane-primitives`, whose own `sync` swaps in loom's types.
 
-pub(crate) use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering, fence};
+pub(crate) use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU8, AtomicU64, Ordering, fence};
 
 /// A count that one thread writes and any thread reads.
 ///

@@ -109,11 +109,6 @@ fn class_layout(number: usize) -> Layout {
     Layout::from_size_align(size, ALIGN).expect("a class is far smaller than the address space")
 }
 
-/// A block for `layout` from the global allocator, without a cache.
-pub(crate) fn allocate(layout: Layout) -> NonNull<u8> {
-    fresh(class(layout).1)
-}
-
 fn fresh(layout: Layout) -> NonNull<u8> {
     debug_assert!(layout.size() > 0);
     // SAFETY: Valid: a task or item is never empty, it has a header, so the size is not 0.

@@ -206,10 +206,10 @@ fn end(item: NonNull<Header>, mine: u8) -> bool {
     drop(header(item).waiter.take());
     // SAFETY: Valid: the block lives. Exclusive: both ends are gone.
     unsafe { (vtable.drop_body)(item) };
-    Context::try_with(|context| match context {
-        Some(context) => context.blocks().give(item.cast(), vtable.layout),
-        None => blocks::free(item.cast(), vtable.layout),
-    });
+    let block = item.cast();
+    if Context::try_with(|context| context.blocks().give(block, vtable.layout)).is_none() {
+        blocks::free(block, vtable.layout);
+    }
     true
 }
 
@@ -348,7 +348,7 @@ impl<T> Drop for Work<T> {
     /// The task was dropped before it had an answer: its shard stops.
     fn drop(&mut self) {
         if let Some(traveller) = self.traveller.take() {
-            traveller.refuse(SubmitError::ShardGone);
+            traveller.refuse(SubmitError::lost());
             Context::give_back(traveller);
         }
     }

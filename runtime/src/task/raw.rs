@@ -48,6 +48,7 @@ pub(crate) struct Header {
     stage: Cell<Stage>,
     pub(crate) queued: Cell<bool>,
     pub(crate) aborted: Cell<bool>,
+    panicked: Cell<bool>,
     has_handle: Cell<bool>,
     pub(crate) group: GroupId,
     joiner: Cell<Option<Waker>>,
@@ -96,6 +97,7 @@ impl TaskRef {
                 stage: Cell::new(Stage::Pending),
                 queued: Cell::new(false),
                 aborted: Cell::new(false),
+                panicked: Cell::new(false),
                 has_handle: Cell::new(true),
                 group,
                 joiner: Cell::new(None),
@@ -156,6 +158,11 @@ impl TaskRef {
 
     pub(crate) fn is_done(&self) -> bool {
         self.header().stage.get() == Stage::Done
+    }
+
+    /// Whether the task ended by a panic.
+    pub(crate) fn has_panicked(&self) -> bool {
+        self.header().panicked.get()
     }
 
     /// Keeps the waker of whoever waits for the output.
@@ -228,10 +235,10 @@ impl Drop for TaskRef {
         drop(header.joiner.take());
         // The body is empty: the table's reference goes only after the task is done, and the
         // handle's only after the output was taken or dropped.
-        Context::try_with(|context| match context {
-            Some(context) => context.blocks().give(self.0.cast(), layout),
-            None => blocks::free(self.0.cast(), layout),
-        });
+        let block = self.0.cast();
+        if Context::try_with(|context| context.blocks().give(block, layout)).is_none() {
+            blocks::free(block, layout);
+        }
     }
 }
 
@@ -260,27 +267,35 @@ unsafe fn poll<F: Future>(header: NonNull<Header>, context: &mut TaskContext<'_>
         Ok(Poll::Ready(output)) => Ok(output),
         Err(panic) => Err(JoinError::Panicked(panic)),
     };
-    finish::<F>(body, output);
+    finish::<F>(header, body, output);
     Poll::Ready(())
 }
 
 unsafe fn cancel<F: Future>(header: NonNull<Header>) {
     // SAFETY: The caller holds the stage `Running`, and the table names this function for `F` only.
     let body = unsafe { body::<F>(header) };
-    finish::<F>(body, Err(JoinError::Cancelled));
+    finish::<F>(header, body, Err(JoinError::Cancelled));
 }
 
 /// Drops the future in place, then stores the output. A panic in the drop is the task's panic.
-fn finish<F: Future>(body: &mut Body<F>, output: Result<F::Output, JoinError>) {
+fn finish<F: Future>(
+    header: NonNull<Header>,
+    body: &mut Body<F>,
+    output: Result<F::Output, JoinError>,
+) {
     let dropped = catch_unwind(AssertUnwindSafe(|| {
         // The assignment drops the future where it lies; should that panic, `Gone` is there all the
         // same, since the compiler writes the new value on the way out too.
         *body = Body::Gone;
     }));
-    *body = Body::Output(match dropped {
+    let output = match dropped {
         Ok(()) => output,
         Err(panic) => Err(JoinError::Panicked(panic)),
-    });
+    };
+    // SAFETY: Valid: the task lives. Exclusive: the header is only ever shared.
+    let header = unsafe { header.as_ref() };
+    header.panicked.set(matches!(output, Err(JoinError::Panicked(_))));
+    *body = Body::Output(output);
 }
 
 unsafe fn take_output<F: Future>(header: NonNull<Header>, place: NonNull<()>) {
