@@ -6,7 +6,10 @@ use corelane_primitives::{Full, LaneError, lane, lane_with_start, try_lane};
 #[test]
 fn capacity_is_a_power_of_two() {
     for capacity in [0, 3, 6, (1 << 31) + 1, 1 << 32, usize::MAX] {
-        assert_eq!(try_lane::<u8>(capacity).err(), Some(LaneError::Capacity(capacity)));
+        assert_eq!(
+            try_lane::<u8>(capacity).err(),
+            Some(LaneError::Capacity(capacity))
+        );
     }
     for capacity in [1, 2, 1024] {
         assert_eq!(lane::<u8>(capacity).0.capacity(), capacity);

@@ -2,7 +2,7 @@
 //!
 //! An [`Affinity`] is a small copyable index into a *topology*, a list of processors and the
 //! memory regions that they belong to. The runtime enters a shard's affinity at every turn with
-//! [`enter`]; whoever needs to know where it runs asks [`current`].
+//! `enter`; whoever needs to know where it runs asks `current`. Both need feature `std`.
 
 #[cfg(feature = "std")]
 mod current;
