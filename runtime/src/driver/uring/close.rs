@@ -8,15 +8,16 @@ use io_uring::{IoUring, opcode};
 
 use super::driver::{BUFFER_GROUP, Uring};
 use super::ring::Block;
+use super::setup::Setup;
 use super::token::Token;
-use crate::time::Instant;
 
 /// How long one wait for completions lasts before the cancel is said again.
 const ROUND: Duration = Duration::from_millis(20);
 
 /// A closed driver's ring, kept so that its descriptor's number names nothing else.
 ///
-/// Other shards send ring messages by that number until they have stopped. Drop this after the last one has.
+/// Other shards send ring messages by that number until they have stopped. Drop this after the last
+/// one has.
 pub(crate) struct RingKeepalive {
     _ring: IoUring,
 }
@@ -30,24 +31,24 @@ impl std::fmt::Debug for RingKeepalive {
 impl Uring {
     /// As [`Driver::close`](crate::driver::Driver::close).
     ///
-    /// What is in flight after `limit` stays with the kernel: its buffers, descriptors and the receive buffers are
-    /// leaked on purpose, since the kernel may still write to them. The count that is returned says how many.
+    /// What is in flight after `limit` stays with the kernel: its buffers, descriptors and the
+    /// receive buffers are leaked on purpose, since the kernel may still write to them. The count
+    /// that is returned says how many.
     pub(crate) fn close(&self, limit: Duration) -> io::Result<usize> {
         self.bell.set_ring_fd(None);
         self.closing.set(true);
         for socket in std::mem::take(&mut *self.starved.borrow_mut()) {
             socket.fed();
         }
-        let deadline = Instant::now().saturating_add(limit);
+        let deadline = monotonic().saturating_add(limit);
         loop {
-            let left = self.in_flight();
-            let now = Instant::now();
-            if left == 0 || (now >= deadline && limit > Duration::ZERO) {
+            if self.in_flight() == 0 {
                 break;
             }
+            let left = deadline.saturating_sub(monotonic());
             self.cancel_all();
-            self.reap_for(deadline.duration_since(now).min(ROUND))?;
-            if limit == Duration::ZERO {
+            self.reap_for(left.min(ROUND))?;
+            if left.is_zero() {
                 break;
             }
         }
@@ -60,7 +61,9 @@ impl Uring {
             return None;
         }
         let ring = self.ring.borrow_mut().take()?;
-        Some(RingKeepalive { _ring: ring.into_inner() })
+        Some(RingKeepalive {
+            _ring: ring.into_inner(),
+        })
     }
 
     /// Operations in flight, with the poll on the bell.
@@ -81,8 +84,27 @@ impl Uring {
 
     fn cancel_all(&self) {
         if let Some(ring) = &mut *self.ring.borrow_mut() {
-            let cancel = opcode::AsyncCancel2::new(CancelBuilder::any()).build();
-            ring.push(cancel.user_data(Token::Ignore.pack()));
+            let ignored = Token::Ignore.pack();
+            if self.features().setup >= Setup::CoopTaskrun {
+                let all = opcode::AsyncCancel2::new(CancelBuilder::any()).build();
+                ring.push(all.user_data(ignored));
+                return;
+            }
+            // Before Linux 5.19: one by one.
+            let tokens = self
+                .slots
+                .borrow()
+                .keys()
+                .map(Token::Slot)
+                .chain([Token::Bell])
+                .collect::<Vec<_>>();
+            for token in tokens {
+                ring.push(
+                    opcode::AsyncCancel::new(token.pack())
+                        .build()
+                        .user_data(ignored),
+                );
+            }
         }
     }
 
@@ -107,8 +129,16 @@ impl Uring {
     }
 }
 
+/// The monotonic clock.
+fn monotonic() -> Duration {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+    let secs = u64::try_from(now.tv_sec).unwrap_or(0);
+    Duration::new(secs, u32::try_from(now.tv_nsec).unwrap_or(0))
+}
+
 impl Drop for Uring {
-    /// A driver that was not closed (its shard's thread unwinds) cancels and reaps for a moment, then leaks.
+    /// A driver that was not closed (its shard's thread unwinds) cancels and reaps for a moment,
+    /// then leaks.
     fn drop(&mut self) {
         if !self.closing.get()
             && let Err(error) = self.close(ROUND)

@@ -1,13 +1,14 @@
 //! The shard's side of the ring: queue, turn, park, and where each completion goes.
 
 use std::cell::{Cell, RefCell};
+use std::fmt;
 use std::io;
 use std::os::fd::AsRawFd;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-use corelane_primitives::park::Epoch;
+use corelane_primitives::Epoch;
 use io_uring::cqueue::{buffer_select, more};
 use io_uring::squeue::{Entry, Flags};
 use io_uring::{opcode, types::Fd};
@@ -34,7 +35,6 @@ pub(super) const BUFFER_GROUP: u16 = 0;
 const PARK_MAX: Duration = Duration::from_secs(86_400);
 
 /// A shard's ring and everything in flight on it.
-#[derive(Debug)]
 pub(crate) struct Uring {
     /// `None` after the ring was released.
     pub(super) ring: RefCell<Option<Ring>>,
@@ -86,7 +86,8 @@ impl Uring {
     ///
     /// # Errors
     ///
-    /// [`DriverError::UringRefused`] when the kernel, a filter or a limit refuses the ring: the caller falls back.
+    /// [`DriverError::UringRefused`] when the kernel, a filter or a limit refuses the ring: the
+    /// caller falls back.
     pub(crate) fn open(parts: DriverParts) -> Result<Rc<Self>, DriverError> {
         Self::open_with(parts, Wanted::ALL)
     }
@@ -134,14 +135,14 @@ impl Uring {
         &self.features
     }
 
-    /// As [`Driver::turn`](crate::driver::Driver::turn): at most one system call, none without news.
+    /// As [`Driver::turn`](crate::driver::Driver::turn): at most one system call, none without
+    /// news.
     pub(crate) fn turn(&self) {
         self.feed();
-        let entered = match &mut *self.ring.borrow_mut() {
-            Some(ring) if ring.needs_enter() => ring.enter(Block::No),
-            _ => Ok(()),
-        };
-        if let Err(error) = entered {
+        if let Some(ring) = &mut *self.ring.borrow_mut()
+            && ring.needs_enter()
+            && let Err(error) = ring.enter(Block::No)
+        {
             self.failure.set(Some(error));
         }
         self.after_enter();
@@ -172,7 +173,8 @@ impl Uring {
         entered
     }
 
-    /// As [`Driver::ring`](crate::driver::Driver::ring): by a message from this ring, else through the eventfd.
+    /// As [`Driver::ring`](crate::driver::Driver::ring): by a message from this ring, else through
+    /// the eventfd.
     pub(crate) fn ring(&self, bell: &'static Bell, epoch: Epoch) {
         if self.features.msg_ring
             && let Some(ring) = &mut *self.ring.borrow_mut()
@@ -215,13 +217,18 @@ impl Uring {
     /// Asks the kernel to end an operation; its last completion still comes.
     pub(super) fn cancel(&self, key: Key) {
         if let Some(ring) = &mut *self.ring.borrow_mut() {
-            let flags = if self.skips() { Flags::SKIP_SUCCESS } else { Flags::empty() };
+            let flags = if self.skips() {
+                Flags::SKIP_SUCCESS
+            } else {
+                Flags::empty()
+            };
             let entry = opcode::AsyncCancel::new(Token::Slot(key).pack()).build();
             ring.push(entry.flags(flags).user_data(Token::Ignore.pack()));
         }
     }
 
-    /// Gives the kernel every free receive buffer, and wakes who waits for one. Tells whether somebody was woken.
+    /// Gives the kernel every free receive buffer, and wakes who waits for one. Tells whether
+    /// somebody was woken.
     pub(super) fn feed(&self) -> bool {
         if !self.pool.has_free() {
             return false;
@@ -259,7 +266,9 @@ impl Uring {
     /// Takes a socket out of the list of those that wait for a receive buffer.
     pub(super) fn forget_starved(&self, socket: &Rc<Socket>) {
         if socket.starved.replace(false) {
-            self.starved.borrow_mut().retain(|other| !Rc::ptr_eq(other, socket));
+            self.starved
+                .borrow_mut()
+                .retain(|other| !Rc::ptr_eq(other, socket));
         }
     }
 
@@ -310,12 +319,17 @@ impl Uring {
         let last = !more(done.flags);
         let op = {
             let mut slots = self.slots.borrow_mut();
-            if last { slots.remove(key) } else { slots.get(key).and_then(Op::shared) }
+            if last {
+                slots.remove(key)
+            } else {
+                slots.get(key).and_then(Op::shared)
+            }
         };
         match op {
             Some(Op::Receive(socket)) => {
                 let buffer = buffer_select(done.flags);
-                self.given.set(self.given.get() - usize::from(buffer.is_some()));
+                self.given
+                    .set(self.given.get() - usize::from(buffer.is_some()));
                 socket.received(done.result, buffer, last);
             }
             Some(Op::Readable(socket)) => socket.readable(),
@@ -325,6 +339,16 @@ impl Uring {
             Some(Op::Acceptable(listening)) => listening.acceptable(),
             None => {}
         }
+    }
+}
+
+impl fmt::Debug for Uring {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Uring")
+            .field("features", &self.features)
+            .field("in_flight", &self.in_flight())
+            .field("given", &self.given.get())
+            .finish_non_exhaustive()
     }
 }
 

@@ -1,25 +1,27 @@
 //! Accepting: one multishot accept, and a queue of what it has accepted.
 //!
-//! Order: connections leave the queue in the order they came; a dropped accept takes none. A queue that nobody empties
-//! ends its accept ([`QUEUE_MAX`]), so that the kernel's backlog holds the rest; emptying it arms a new one.
+//! Order: connections leave the queue in the order they came; a dropped accept takes none. A queue
+//! that nobody empties ends its accept ([`QUEUE_MAX`]), so that the kernel's backlog holds the
+//! rest; emptying it arms a new one.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::io;
 use std::net::SocketAddr;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
 use std::rc::Rc;
 use std::task::{Context, Poll};
 
 use io_uring::{opcode, types::Fd};
 use rustix::event::PollFlags;
 use rustix::io::Errno;
-use rustix::net::{AddressFamily, SocketFlags, SocketType, sockopt};
+use rustix::net::SocketFlags;
 
 use super::driver::{Op, Uring};
 use super::slots::Key;
 use super::stream::Stream;
+use crate::driver::sockets;
 use crate::io::{Wait, Waiters};
 use crate::net::ListenOptions;
 
@@ -29,7 +31,7 @@ const QUEUE_MAX: usize = 256;
 /// A listening socket. Dropping it closes what it has accepted and nobody has taken.
 #[derive(Debug)]
 pub(crate) struct Listener {
-    shared: Rc<Listening>,
+    pub(super) shared: Rc<Listening>,
 }
 
 /// What a listener and its accept in flight share.
@@ -38,11 +40,11 @@ pub(super) struct Listening {
     driver: Rc<Uring>,
     fd: OwnedFd,
     open: Cell<bool>,
-    queue: RefCell<VecDeque<OwnedFd>>,
+    pub(super) queue: RefCell<VecDeque<OwnedFd>>,
     /// What ended the last accept, to be told once.
     failed: Cell<Option<Errno>>,
     /// The accept in flight, or the poll for connections.
-    accept: Cell<Option<Key>>,
+    pub(super) accept: Cell<Option<Key>>,
     accept_ends: Cell<bool>,
     acceptors: Waiters,
 }
@@ -54,24 +56,10 @@ impl Listener {
         addr: SocketAddr,
         options: &ListenOptions,
     ) -> io::Result<Self> {
-        let family = match addr {
-            SocketAddr::V4(_) => AddressFamily::INET,
-            SocketAddr::V6(_) => AddressFamily::INET6,
-        };
-        // The one-shot way accepts until nothing is left, and must not block there; multishot polls by itself.
-        let multishot = driver.features().multishot_accept;
-        let mode = if multishot { SocketFlags::empty() } else { SocketFlags::NONBLOCK };
-        let flags = SocketFlags::CLOEXEC | mode;
-        let fd = rustix::net::socket_with(family, SocketType::STREAM, flags, None)?;
-        sockopt::set_socket_reuseaddr(&fd, true)?;
-        if options.reuse_port {
-            sockopt::set_socket_reuseport(&fd, true)?;
-        }
-        if options.nodelay {
-            sockopt::set_tcp_nodelay(&fd, true)?;
-        }
-        rustix::net::bind(&fd, &addr)?;
-        rustix::net::listen(&fd, i32::from(options.backlog))?;
+        let fd = sockets::listen(addr, options)?;
+        // The one-shot way accepts until nothing is left, and must not block there; multishot polls
+        // by itself.
+        rustix::io::ioctl_fionbio(&fd, !driver.features().multishot_accept)?;
         let shared = Rc::new(Listening {
             driver: Rc::clone(driver),
             fd,
@@ -87,7 +75,7 @@ impl Listener {
 
     /// The address that it listens on.
     pub(crate) fn local_addr(&self) -> io::Result<SocketAddr> {
-        Ok(rustix::net::getsockname(&self.shared.fd)?.try_into()?)
+        sockets::local_addr(self.shared.fd.as_fd())
     }
 
     /// Takes the next connection.
@@ -101,7 +89,8 @@ impl Listener {
         &self,
         cx: &mut Context<'_>,
     ) -> Poll<io::Result<(Stream, SocketAddr)>> {
-        self.shared.poll_accept(&Wait::polled(&self.shared.acceptors), cx)
+        self.shared
+            .poll_accept(&Wait::polled(&self.shared.acceptors), cx)
     }
 }
 
@@ -147,7 +136,9 @@ impl Listening {
         }
         if self.driver.features().multishot_accept {
             let accept = opcode::AcceptMulti::new(Fd(self.fd.as_raw_fd()));
-            let accept = accept.flags(SocketFlags::CLOEXEC.bits().cast_signed()).build();
+            let accept = accept
+                .flags(SocketFlags::CLOEXEC.bits().cast_signed())
+                .build();
             let key = self.driver.start(Op::Accept(Rc::clone(self)), accept)?;
             self.accept.set(Some(key));
             self.accept_ends.set(false);
@@ -172,19 +163,18 @@ impl Listening {
         }
         let events = u32::from(PollFlags::IN.bits());
         let poll = opcode::PollAdd::new(Fd(self.fd.as_raw_fd()), events).build();
-        self.accept.set(Some(self.driver.start(Op::Acceptable(Rc::clone(self)), poll)?));
+        self.accept.set(Some(
+            self.driver.start(Op::Acceptable(Rc::clone(self)), poll)?,
+        ));
         Ok(None)
     }
 
     /// A stream of an accepted descriptor; `None` when its peer has gone already.
     fn connected(&self, fd: OwnedFd) -> io::Result<Option<(Stream, SocketAddr)>> {
-        match rustix::net::getpeername(&fd) {
-            Ok(Some(peer)) => {
-                let peer = SocketAddr::try_from(peer)?;
-                Ok(Some((Stream::accepted(&self.driver, fd), peer)))
-            }
-            Ok(None) | Err(Errno::NOTCONN) => Ok(None),
-            Err(error) => Err(error.into()),
+        match sockets::peer_addr(fd.as_fd()) {
+            Ok(peer) => Ok(Some((Stream::accepted(&self.driver, fd), peer))),
+            Err(error) if error.kind() == io::ErrorKind::NotConnected => Ok(None),
+            Err(error) => Err(error),
         }
     }
 
@@ -194,8 +184,8 @@ impl Listening {
             self.accept.set(None);
         }
         if result >= 0 {
-            // SAFETY: Valid: a successful accept hands over an open descriptor. Exclusive: this completion, delivered
-            // once, alone names it.
+            // SAFETY: Valid: a successful accept hands over an open descriptor. Exclusive: this
+            // completion, delivered once, alone names it.
             let fd = unsafe { OwnedFd::from_raw_fd(result) };
             if self.open.get() {
                 self.queue.borrow_mut().push_back(fd);

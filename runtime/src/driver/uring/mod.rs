@@ -2,12 +2,16 @@
 //!
 //! Owner: one shard's thread, which made the ring. Order rules:
 //!
-//! - What the kernel may still touch (descriptors, send buffers) is held by the in-flight table ([`slots`]) until the
-//!   operation's last completion; a dropped future or handle only asks for a cancel.
-//! - Completions are copied out of the queue first and delivered after every borrow has ended, since a waker may run
-//!   anything.
+//! - What the kernel may still touch (descriptors, send buffers) is held by the in-flight table
+//!   ([`slots`]) until the operation's last completion; a dropped future or handle only asks for a
+//!   cancel.
+//! - Completions are copied out of the queue first and delivered after every borrow has ended,
+//!   since a waker may run anything.
 //! - One `enter` a turn submits what was queued and lets the kernel make its completions.
-#![allow(unsafe_code, reason = "submissions hand memory and descriptors to the kernel")]
+#![allow(
+    unsafe_code,
+    reason = "submissions hand memory and descriptors to the kernel"
+)]
 
 mod bufring;
 mod close;

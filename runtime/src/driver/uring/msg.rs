@@ -1,9 +1,10 @@
 //! Ringing other shards through their rings.
 //!
-//! A message is queued at once and made by the next `enter`; only then is its sleeper marked rung, so that a shard that
-//! stops in between leaves the sleeper to be rung by others. A message that could not be delivered rings the eventfd.
+//! A message is queued at once and made by the next `enter`; only then is its sleeper marked rung,
+//! so that a shard that stops in between leaves the sleeper to be rung by others. A message that
+//! could not be delivered rings the eventfd.
 
-use corelane_primitives::park::Epoch;
+use corelane_primitives::Epoch;
 use io_uring::squeue::{Entry, Flags};
 use io_uring::{opcode, types::Fd};
 
@@ -13,7 +14,8 @@ use crate::driver::bell::Bell;
 /// The bells that this shard has rung, and which of them are queued.
 #[derive(Debug, Default)]
 pub(super) struct Messages {
-    /// Each bell once, with the last epoch it was rung for. A shard rings few others, so a scan finds it.
+    /// Each bell once, with the last epoch it was rung for. A shard rings few others, so a scan
+    /// finds it.
     targets: Vec<Target>,
     /// Queued since the last `enter`.
     queued: Vec<(&'static Bell, Epoch)>,
@@ -26,7 +28,8 @@ struct Target {
 }
 
 impl Messages {
-    /// The entry that rings `bell`, if it sleeps in a ring; the bell is remembered until [`Messages::submitted`].
+    /// The entry that rings `bell`, if it sleeps in a ring; the bell is remembered until
+    /// [`Messages::submitted`].
     pub(super) fn queue(
         &mut self,
         bell: &'static Bell,
@@ -34,7 +37,10 @@ impl Messages {
         skip_success: bool,
     ) -> Option<Entry> {
         let ring = bell.ring_fd()?;
-        let known = self.targets.iter().position(|target| std::ptr::eq(target.bell, bell));
+        let known = self
+            .targets
+            .iter()
+            .position(|target| std::ptr::eq(target.bell, bell));
         let index = known.unwrap_or_else(|| {
             self.targets.push(Target { bell, epoch });
             self.targets.len() - 1
@@ -43,7 +49,11 @@ impl Messages {
         let token = Token::Ring(u16::try_from(index).ok()?);
         self.queued.push((bell, epoch));
         let message = opcode::MsgRingData::new(Fd(ring), 0, Token::Rung.pack(), None);
-        let flags = if skip_success { Flags::SKIP_SUCCESS } else { Flags::empty() };
+        let flags = if skip_success {
+            Flags::SKIP_SUCCESS
+        } else {
+            Flags::empty()
+        };
         Some(message.build().flags(flags).user_data(token.pack()))
     }
 

@@ -1,8 +1,9 @@
 //! Receiving: the stash first, then at once, then by an armed receive.
 //!
-//! Order: a multishot receive delivers into the stash, so nothing is received at once while one is armed; bytes keep
-//! their order, and a dropped read leaves them where they are. A stash that nobody empties ends its receive
-//! ([`STASH_CHUNKS`], [`STASH_BYTES`]), so that one connection cannot drain the shard's buffers.
+//! Order: a multishot receive delivers into the stash, so nothing is received at once while one is
+//! armed; bytes keep their order, and a dropped read leaves them where they are. A stash that
+//! nobody empties ends its receive ([`STASH_CHUNKS`], [`STASH_BYTES`]), so that one connection
+//! cannot drain the shard's buffers.
 
 use std::future::poll_fn;
 use std::io;
@@ -49,8 +50,8 @@ impl Socket {
         buf: &mut [u8],
     ) -> Poll<io::Result<usize>> {
         let (start, len) = (buf.as_mut_ptr().cast::<MaybeUninit<u8>>(), buf.len());
-        // SAFETY: Valid: the bytes of `buf`, which are initialised and stay so: only received bytes are written.
-        // Exclusive: `buf` is borrowed mutably and not used while this slice lives.
+        // SAFETY: Valid: the bytes of `buf`, which are initialised and stay so: only received bytes
+        // are written. Exclusive: `buf` is borrowed mutably and not used while this slice lives.
         let room = unsafe { std::slice::from_raw_parts_mut(start, len) };
         self.poll_into(wait, cx, room)
     }
@@ -59,14 +60,15 @@ impl Socket {
         let wait = Wait::new(&self.readers);
         let read = poll_fn(|cx| {
             let (start, len) = (buf.as_buf_mut_ptr().cast(), buf.bytes_total());
-            // SAFETY: Valid: the buffer promises room for `len` bytes. Exclusive: it is owned here and not touched while
-            // this slice lives.
+            // SAFETY: Valid: the buffer promises room for `len` bytes. Exclusive: it is owned here
+            // and not touched while this slice lives.
             let room = unsafe { std::slice::from_raw_parts_mut(start, len) };
             self.poll_into(&wait, cx, room)
         })
         .await;
         if let Ok(n) = read {
-            // SAFETY: Valid: the first `n` bytes were received just now. Exclusive: the buffer is owned here.
+            // SAFETY: Valid: the first `n` bytes were received just now. Exclusive: the buffer is
+            // owned here.
             unsafe { buf.set_init(n) };
         }
         (read, buf)
@@ -103,7 +105,9 @@ impl Socket {
         }
         match self.receive_now(room) {
             Ok(Some(n)) => Tried::Ready(Ok(n)),
-            Ok(None) => self.arm().map_or_else(|error| Tried::Ready(Err(error)), |()| Tried::Wait),
+            Ok(None) => self
+                .arm()
+                .map_or_else(|error| Tried::Ready(Err(error)), |()| Tried::Wait),
             Err(error) => Tried::Ready(Err(error)),
         }
     }
@@ -179,8 +183,8 @@ impl Socket {
         };
         let received = pool.fill(id, |slot| {
             let (start, len) = (slot.as_mut_ptr().cast::<MaybeUninit<u8>>(), slot.len());
-            // SAFETY: Valid: the bytes of `slot`, initialised before and after. Exclusive: `slot` is borrowed mutably
-            // and not used while this slice lives.
+            // SAFETY: Valid: the bytes of `slot`, initialised before and after. Exclusive: `slot`
+            // is borrowed mutably and not used while this slice lives.
             self.receive_now(unsafe { std::slice::from_raw_parts_mut(start, len) })
         });
         match received {
@@ -205,12 +209,18 @@ impl Socket {
         let mut taken = 0;
         while taken < room.len() {
             let mut stash = self.stash.borrow_mut();
-            let Some(chunk) = stash.front_mut() else { break };
+            let Some(chunk) = stash.front_mut() else {
+                break;
+            };
             let n = chunk.len().min(room.len() - taken);
             room[taken..taken + n].write_copy_of_slice(&chunk[..n]);
             taken += n;
             chunk.advance(n);
-            let spent = if chunk.is_empty() { stash.pop_front() } else { None };
+            let spent = if chunk.is_empty() {
+                stash.pop_front()
+            } else {
+                None
+            };
             // The buffer's return may wake others: without the borrow.
             drop(stash);
             drop(spent);
@@ -231,7 +241,8 @@ impl Socket {
         }
     }
 
-    /// Arms what wakes a reader: a multishot receive, or a poll where that or its buffers are missing.
+    /// Arms what wakes a reader: a multishot receive, or a poll where that or its buffers are
+    /// missing.
     fn arm(self: &Rc<Self>) -> io::Result<()> {
         let driver = &self.driver;
         driver.feed();
@@ -290,7 +301,8 @@ impl Socket {
 
     /// Ends the receive of a stash that nobody empties.
     fn limit_stash(&self) {
-        let full = self.stash.borrow().len() >= STASH_CHUNKS || self.stash_bytes.get() >= STASH_BYTES;
+        let full =
+            self.stash.borrow().len() >= STASH_CHUNKS || self.stash_bytes.get() >= STASH_BYTES;
         if let (true, Some(key)) = (full, self.receive.get())
             && !self.receive_ends.replace(true)
         {

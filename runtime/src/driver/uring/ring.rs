@@ -1,7 +1,8 @@
 //! The two queues: submissions in, completions out, and the one system call between them.
 //!
-//! Owner: the shard's thread; the kernel enforces it (single issuer). Rule: a push never fails and never blocks; what
-//! the queue cannot take waits in a backlog, in order, and every `enter` moves on.
+//! Owner: the shard's thread; the kernel enforces it (single issuer). Rule: a push never fails and
+//! never blocks; what the queue cannot take waits in a backlog, in order, and every `enter` moves
+//! on.
 
 use std::collections::VecDeque;
 use std::io;
@@ -46,14 +47,26 @@ pub(super) struct Ring {
 impl std::fmt::Debug for Ring {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let fd = self.uring.as_raw_fd();
-        f.debug_struct("Ring").field("fd", &fd).field("backlog", &self.backlog.len()).finish()
+        f.debug_struct("Ring")
+            .field("fd", &fd)
+            .field("backlog", &self.backlog.len())
+            .finish()
     }
 }
 
 impl Ring {
     pub(super) fn new(uring: IoUring, no_iowait: bool, counters: Arc<ShardCounters>) -> Self {
-        let wait_flags = if no_iowait { EnterFlags::NO_IOWAIT } else { EnterFlags::empty() };
-        Self { uring, backlog: VecDeque::new(), wait_flags, counters }
+        let wait_flags = if no_iowait {
+            EnterFlags::NO_IOWAIT
+        } else {
+            EnterFlags::empty()
+        };
+        Self {
+            uring,
+            backlog: VecDeque::new(),
+            wait_flags,
+            counters,
+        }
     }
 
     /// The ring's descriptor: the target of other rings' messages.
@@ -73,7 +86,8 @@ impl Ring {
 
     /// Queues `entry` for the next `enter`.
     ///
-    /// What the entry points at must stay valid until its last completion: the callers keep it in the in-flight table.
+    /// What the entry points at must stay valid until its last completion: the callers keep it in
+    /// the in-flight table.
     pub(super) fn push(&mut self, entry: Entry) {
         self.counters.operations.add(1);
         if self.backlog.is_empty() && self.offer(&entry) {
@@ -83,8 +97,9 @@ impl Ring {
     }
 
     fn offer(&mut self, entry: &Entry) -> bool {
-        // SAFETY: Valid: callers of `push` keep what the entry points at in the in-flight table until its last
-        // completion. Exclusive: `&mut self` holds the only submission queue of this ring.
+        // SAFETY: Valid: callers of `push` keep what the entry points at in the in-flight table
+        // until its last completion. Exclusive: `&mut self` holds the only submission queue of this
+        // ring.
         unsafe { self.uring.submission().push(entry) }.is_ok()
     }
 
@@ -122,7 +137,8 @@ impl Ring {
 
     /// Submits what is queued, lets the kernel make its completions, and blocks as told.
     ///
-    /// An interruption, the end of the time and a full completion queue are no errors: the caller reaps and comes again.
+    /// An interruption, the end of the time and a full completion queue are no errors: the caller
+    /// reaps and comes again.
     pub(super) fn enter(&mut self, block: Block) -> io::Result<()> {
         self.fill();
         self.counters.enters.add(1);
@@ -132,8 +148,8 @@ impl Ring {
                 let queued = u32::try_from(self.uring.submission().len());
                 let queued = queued.expect("a ring holds at most 2^15 submissions");
                 let flags = EnterFlags::GETEVENTS.bits();
-                // SAFETY: Valid: no argument is passed, and the queued entries are covered by `push`. Exclusive: this
-                // thread is the ring's only one, and `&mut self` is held.
+                // SAFETY: Valid: no argument is passed, and the queued entries are covered by
+                // `push`. Exclusive: this thread is the ring's only one, and `&mut self` is held.
                 unsafe { self.uring.submitter().enter::<()>(queued, 0, flags, None) }
             }
             Block::ForEver => {
@@ -149,7 +165,8 @@ impl Ring {
         match outcome {
             Ok(_) => Ok(()),
             Err(error) => match Errno::from_io_error(&error) {
-                // TIME: the wait is over. INTR: a signal. BUSY, AGAIN: completions must be reaped, or memory is short.
+                // TIME: the wait is over. INTR: a signal. BUSY, AGAIN: completions must be reaped,
+                // or memory is short.
                 Some(Errno::TIME | Errno::INTR | Errno::BUSY | Errno::AGAIN) => Ok(()),
                 _ => Err(error),
             },

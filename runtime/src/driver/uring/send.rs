@@ -1,8 +1,8 @@
 //! Sending: at once while nothing is in flight, else by one send in the kernel at a time.
 //!
-//! Order: a send in flight keeps every later one waiting. Its buffer stays with the future, whose memory does not move
-//! by the buffer's contract; a future that is dropped meanwhile leaves the buffer in the in-flight table, where the last
-//! completion frees it.
+//! Order: a send in flight keeps every later one waiting. Its buffer stays with the future, whose
+//! memory does not move by the buffer's contract; a future that is dropped meanwhile leaves the
+//! buffer in the in-flight table, where the last completion frees it.
 
 use std::any::Any;
 use std::future::poll_fn;
@@ -43,7 +43,11 @@ impl Sending {
     /// The send of `key` is over.
     pub(super) fn done(self, key: Key, result: i32) {
         let taken = self.abandoned.is_none();
-        self.socket.send.set(if taken { SendState::Done(key, result) } else { SendState::Idle });
+        self.socket.send.set(if taken {
+            SendState::Done(key, result)
+        } else {
+            SendState::Idle
+        });
         self.socket.writers.wake_all();
     }
 }
@@ -61,7 +65,11 @@ impl Socket {
             return (Ok(0), buf);
         }
         let wait = Wait::new(&self.writers);
-        let mut writing = Writing { socket: self, buf: Some(buf), key: None };
+        let mut writing = Writing {
+            socket: self,
+            buf: Some(buf),
+            key: None,
+        };
         let result = poll_fn(|cx| match writing.step() {
             Some(result) => Poll::Ready(result),
             None => {
@@ -70,7 +78,10 @@ impl Socket {
             }
         })
         .await;
-        let buf = writing.buf.take().expect("the buffer leaves only here and in drop");
+        let buf = writing
+            .buf
+            .take()
+            .expect("the buffer leaves only here and in drop");
         (result, buf)
     }
 
@@ -153,9 +164,11 @@ impl<B: IoBuf> Writing<'_, B> {
                 self.key = None;
                 self.socket.send.set(SendState::Idle);
                 self.socket.writers.wake_all();
-                match Errno::from_raw_os_error(result.saturating_neg()) {
-                    _ if result >= 0 => Some(Ok(usize::try_from(result).unwrap_or(0))),
-                    Errno::INTR | Errno::AGAIN => self.step(),
+                if let Ok(n) = usize::try_from(result) {
+                    return Some(Ok(n));
+                }
+                match Errno::from_raw_os_error(-result) {
+                    Errno::INTR | Errno::AGAIN => self.begin(),
                     error => Some(Err(error.into())),
                 }
             }
@@ -174,7 +187,10 @@ impl<B: IoBuf> Writing<'_, B> {
         let len = u32::try_from(buf.bytes_init()).unwrap_or(u32::MAX);
         let flags = SendFlags::NOSIGNAL.bits().cast_signed();
         let send = opcode::Send::new(Fd(self.socket.raw_fd()), buf.as_init_ptr(), len).flags(flags);
-        let sending = Sending { socket: Rc::clone(self.socket), abandoned: None };
+        let sending = Sending {
+            socket: Rc::clone(self.socket),
+            abandoned: None,
+        };
         match self.socket.driver.start(Op::Send(sending), send.build()) {
             Ok(key) => {
                 self.key = Some(key);

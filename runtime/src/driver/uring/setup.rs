@@ -1,4 +1,5 @@
-//! Makes the ring with what this kernel has, and tries once, live, what a version number does not tell.
+//! Makes the ring with what this kernel has, and tries once, live, what a version number does not
+//! tell.
 
 use std::fmt;
 use std::io;
@@ -119,7 +120,9 @@ impl Setup {
     /// One attempt with exactly these flags.
     pub(super) fn build(self, entries: u32) -> io::Result<IoUring> {
         let mut builder = IoUring::builder();
-        builder.setup_clamp().setup_cqsize(entries.saturating_mul(COMPLETIONS_FACTOR));
+        builder
+            .setup_clamp()
+            .setup_cqsize(entries.saturating_mul(COMPLETIONS_FACTOR));
         if self >= Self::SubmitAll {
             builder.setup_submit_all();
         }
@@ -141,7 +144,8 @@ impl Setup {
 
 /// Makes the ring on the calling thread, which is the only one that may use it.
 ///
-/// EINVAL drops the newest flags, ENOMEM halves the ring down to [`ENTRIES_MIN`]; anything else is the answer.
+/// EINVAL drops the newest flags, ENOMEM halves the ring down to [`ENTRIES_MIN`]; anything else is
+/// the answer.
 pub(super) fn open(entries: u32, wanted: Wanted) -> io::Result<(IoUring, UringFeatures)> {
     let mut setup = wanted.setup;
     let mut entries = entries.next_power_of_two().max(ENTRIES_MIN);
@@ -190,7 +194,14 @@ mod tests {
         let mut setup = Some(Setup::NoSqArray);
         let mut tried = 0;
         while let Some(now) = setup {
-            let (ring, features) = open(32, Wanted { setup: now, ..Wanted::ALL }).expect("a ring");
+            let (ring, features) = open(
+                32,
+                Wanted {
+                    setup: now,
+                    ..Wanted::ALL
+                },
+            )
+            .expect("a ring");
             assert!(ring.params().sq_entries() >= 32);
             assert!(features.setup <= now);
             tried += 1;

@@ -1,8 +1,10 @@
-//! The in-flight table: everything that the kernel still works on, kept alive until its last completion.
+//! The in-flight table: everything that the kernel still works on, kept alive until its last
+//! completion.
 //!
-//! Owner: one shard's thread. A slot is taken when an operation is queued and freed by the one completion of that
-//! operation that carries no MORE flag; cancels have no slot, so exactly one such completion comes for each slot. A
-//! freed slot's generation moves on, so that a completion that names an older one touches nothing.
+//! Owner: one shard's thread. A slot is taken when an operation is queued and freed by the one
+//! completion of that operation that carries no MORE flag; cancels have no slot, so exactly one
+//! such completion comes for each slot. A freed slot's generation moves on, so that a completion
+//! that names an older one touches nothing.
 
 use super::token::GENERATION_MASK;
 
@@ -38,17 +40,29 @@ const NONE: u32 = u32::MAX;
 
 impl<T> Slots<T> {
     pub(super) fn new() -> Self {
-        Self { entries: Vec::new(), free: NONE, live: 0 }
+        Self {
+            entries: Vec::new(),
+            free: NONE,
+            live: 0,
+        }
     }
 
     /// Takes a slot for `op`. Allocates only when more are in flight than ever before.
     pub(super) fn insert(&mut self, op: T) -> Key {
         self.live += 1;
         if self.free == NONE {
-            let index = u32::try_from(self.entries.len()).ok().filter(|index| *index < NONE);
+            let index = u32::try_from(self.entries.len())
+                .ok()
+                .filter(|index| *index < NONE);
             let index = index.expect("a descriptor table ends long before 2^32 operations");
-            self.entries.push(Slot { generation: 0, state: State::Taken(op) });
-            return Key { index, generation: 0 };
+            self.entries.push(Slot {
+                generation: 0,
+                state: State::Taken(op),
+            });
+            return Key {
+                index,
+                generation: 0,
+            };
         }
         let index = self.free;
         let slot = &mut self.entries[index as usize];
@@ -56,15 +70,19 @@ impl<T> Slots<T> {
             self.free = next;
         }
         slot.state = State::Taken(op);
-        Key { index, generation: slot.generation }
+        Key {
+            index,
+            generation: slot.generation,
+        }
     }
 
     /// The operation of `key`, if it is still in flight.
     pub(super) fn get(&self, key: Key) -> Option<&T> {
         match self.entries.get(key.index as usize) {
-            Some(Slot { generation, state: State::Taken(op) }) if *generation == key.generation => {
-                Some(op)
-            }
+            Some(Slot {
+                generation,
+                state: State::Taken(op),
+            }) if *generation == key.generation => Some(op),
             _ => None,
         }
     }
@@ -72,9 +90,10 @@ impl<T> Slots<T> {
     /// As [`Slots::get`], to change it.
     pub(super) fn get_mut(&mut self, key: Key) -> Option<&mut T> {
         match self.entries.get_mut(key.index as usize) {
-            Some(Slot { generation, state: State::Taken(op) }) if *generation == key.generation => {
-                Some(op)
-            }
+            Some(Slot {
+                generation,
+                state: State::Taken(op),
+            }) if *generation == key.generation => Some(op),
             _ => None,
         }
     }
@@ -101,13 +120,16 @@ impl<T> Slots<T> {
     /// Every operation in flight.
     pub(super) fn keys(&self) -> impl Iterator<Item = Key> {
         let indexed = (0..).zip(&self.entries);
-        indexed.filter(|(_, slot)| matches!(slot.state, State::Taken(_))).map(|(index, slot)| Key {
-            index,
-            generation: slot.generation,
-        })
+        indexed
+            .filter(|(_, slot)| matches!(slot.state, State::Taken(_)))
+            .map(|(index, slot)| Key {
+                index,
+                generation: slot.generation,
+            })
     }
 
-    /// Leaves what is in flight to the kernel for ever: nothing that it may still write to is freed.
+    /// Leaves what is in flight to the kernel for ever: nothing that it may still write to is
+    /// freed.
     pub(super) fn leak(&mut self) -> usize {
         let left = self.live;
         for slot in std::mem::take(&mut self.entries) {

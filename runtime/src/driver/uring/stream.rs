@@ -4,29 +4,31 @@ use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::io;
 use std::net::{Shutdown, SocketAddr};
-use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
 use std::rc::Rc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use io_uring::{opcode, types::Fd};
 use rustix::event::PollFlags;
-use rustix::net::{AddressFamily, SocketFlags, SocketType, sockopt};
+use rustix::net::sockopt;
 
 use super::driver::{Op, Uring};
 use super::receive::End;
 use super::send::SendState;
 use super::slots::Key;
+use crate::driver::sockets;
 use crate::io::{BufResult, Chunk, IoBuf, IoBufMut, Wait, Waiters};
 
 /// How often `into_fd` lets the kernel finish before it gives up, and how long each time.
 const RELEASE_ROUNDS: u32 = 50;
 const RELEASE_WAIT: Duration = Duration::from_millis(20);
 
-/// A connected socket. Dropping it cancels what is in flight; the descriptor closes when the kernel is done with it.
+/// A connected socket. Dropping it cancels what is in flight; the descriptor closes when the kernel
+/// is done with it.
 #[derive(Debug)]
 pub(crate) struct Stream {
-    socket: Rc<Socket>,
+    pub(super) socket: Rc<Socket>,
 }
 
 /// What a stream and its operations in flight share. The last of them closes the descriptor.
@@ -92,7 +94,12 @@ impl Socket {
             SendState::Flight(key) => Some(key),
             SendState::Idle | SendState::Done(..) => None,
         };
-        let keys = [self.receive.get(), self.readable.get(), self.writable.get(), send];
+        let keys = [
+            self.receive.get(),
+            self.readable.get(),
+            self.writable.get(),
+            send,
+        ];
         for key in keys.into_iter().flatten() {
             self.driver.cancel(key);
         }
@@ -104,30 +111,30 @@ impl Stream {
     pub(crate) fn from_fd(driver: &Rc<Uring>, fd: OwnedFd) -> io::Result<Self> {
         // Inline calls say MSG_DONTWAIT themselves, and the ring polls where it must wait.
         rustix::io::ioctl_fionbio(&fd, false)?;
-        Ok(Self { socket: Socket::new(driver, fd) })
+        Ok(Self {
+            socket: Socket::new(driver, fd),
+        })
     }
 
     /// Takes over a socket that is in blocking mode, as accepted ones are.
     pub(super) fn accepted(driver: &Rc<Uring>, fd: OwnedFd) -> Self {
-        Self { socket: Socket::new(driver, fd) }
+        Self {
+            socket: Socket::new(driver, fd),
+        }
     }
 
     /// Connects to `addr`. Dropping the future closes the socket.
     pub(crate) async fn connect(driver: &Rc<Uring>, addr: SocketAddr) -> io::Result<Self> {
-        let family = match addr {
-            SocketAddr::V4(_) => AddressFamily::INET,
-            SocketAddr::V6(_) => AddressFamily::INET6,
-        };
-        let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
-        let fd = rustix::net::socket_with(family, SocketType::STREAM, flags, None)?;
-        sockopt::set_tcp_nodelay(&fd, true)?;
+        let fd = sockets::stream(addr)?;
         let connecting = rustix::net::connect(&fd, &addr);
-        let stream = Self { socket: Socket::new(driver, fd) };
+        let stream = Self {
+            socket: Socket::new(driver, fd),
+        };
         match connecting {
             Ok(()) => {}
             Err(rustix::io::Errno::INPROGRESS) => {
                 stream.socket.wait_writable().await?;
-                sockopt::socket_error(&stream.socket.fd)??;
+                sockets::connect_result(stream.socket.fd.as_fd())?;
             }
             Err(error) => return Err(error.into()),
         }
@@ -141,21 +148,20 @@ impl Stream {
         cx: &mut Context<'_>,
         buf: &mut [u8],
     ) -> Poll<io::Result<usize>> {
-        self.socket.poll_read(&Wait::polled(&self.socket.readers), cx, buf)
+        self.socket
+            .poll_read(&Wait::polled(&self.socket.readers), cx, buf)
     }
 
     /// Receives into a buffer of the shard, or keeps the waker.
     pub(crate) fn poll_read_chunk(&self, cx: &mut Context<'_>) -> Poll<io::Result<Chunk>> {
-        self.socket.poll_read_chunk(&Wait::polled(&self.socket.readers), cx)
+        self.socket
+            .poll_read_chunk(&Wait::polled(&self.socket.readers), cx)
     }
 
     /// Writes from borrowed memory, or keeps the waker.
-    pub(crate) fn poll_write(
-        &self,
-        cx: &mut Context<'_>,
-        bytes: &[u8],
-    ) -> Poll<io::Result<usize>> {
-        self.socket.poll_write(&Wait::polled(&self.socket.writers), cx, bytes)
+    pub(crate) fn poll_write(&self, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        self.socket
+            .poll_write(&Wait::polled(&self.socket.writers), cx, bytes)
     }
 
     /// Reads into an owned buffer.
@@ -176,12 +182,7 @@ impl Stream {
 
     /// Ends one direction, or both.
     pub(crate) fn shutdown(&self, how: Shutdown) -> io::Result<()> {
-        let how = match how {
-            Shutdown::Read => rustix::net::Shutdown::Read,
-            Shutdown::Write => rustix::net::Shutdown::Write,
-            Shutdown::Both => rustix::net::Shutdown::Both,
-        };
-        Ok(rustix::net::shutdown(&self.socket.fd, how)?)
+        sockets::shutdown(self.socket.fd.as_fd(), how)
     }
 
     /// Sends small writes at once, or collects them (Nagle).
@@ -191,23 +192,21 @@ impl Stream {
 
     /// The address of this end.
     pub(crate) fn local_addr(&self) -> io::Result<SocketAddr> {
-        Ok(rustix::net::getsockname(&self.socket.fd)?.try_into()?)
+        sockets::local_addr(self.socket.fd.as_fd())
     }
 
     /// The address of the other end.
     pub(crate) fn peer_addr(&self) -> io::Result<SocketAddr> {
-        match rustix::net::getpeername(&self.socket.fd)? {
-            Some(address) => Ok(address.try_into()?),
-            None => Err(io::ErrorKind::NotConnected.into()),
-        }
+        sockets::peer_addr(self.socket.fd.as_fd())
     }
 
-    /// Takes the socket out of the driver, after the kernel has ended what is in flight on it (at most a second).
+    /// Takes the socket out of the driver, after the kernel has ended what is in flight on it (at
+    /// most a second).
     ///
     /// # Errors
     ///
-    /// `ResourceBusy` when bytes were received that nobody has read (they would be lost), or when the kernel does not
-    /// end an operation in time; the socket is closed then.
+    /// `ResourceBusy` when bytes were received that nobody has read (they would be lost), or when
+    /// the kernel does not end an operation in time; the socket is closed then.
     pub(crate) fn into_fd(self) -> io::Result<OwnedFd> {
         let socket = Rc::clone(&self.socket);
         socket.cancel();

@@ -44,7 +44,10 @@ impl Token {
         match bits >> KIND_SHIFT {
             KIND_SLOT => {
                 let generation = u32::try_from(bits >> 32).ok()? & GENERATION_MASK;
-                Some(Self::Slot(Key { index: low, generation }))
+                Some(Self::Slot(Key {
+                    index: low,
+                    generation,
+                }))
             }
             KIND_BELL => Some(Self::Bell),
             KIND_RUNG => Some(Self::Rung),
@@ -62,8 +65,14 @@ mod tests {
     #[test]
     fn every_token_survives_packing() {
         let tokens = [
-            Token::Slot(Key { index: 0, generation: 0 }),
-            Token::Slot(Key { index: u32::MAX, generation: GENERATION_MASK }),
+            Token::Slot(Key {
+                index: 0,
+                generation: 0,
+            }),
+            Token::Slot(Key {
+                index: u32::MAX,
+                generation: GENERATION_MASK,
+            }),
             Token::Bell,
             Token::Rung,
             Token::Ring(u16::MAX),
