@@ -178,11 +178,18 @@ mod tests {
 
     #[test]
     fn read_exact_fills_whatever_room_there_is() {
-        let stream = |data: &[u8]| Stutter { data: data.to_vec(), step: 3, room: 0 };
+        let stream = |data: &[u8]| Stutter {
+            data: data.to_vec(),
+            step: 3,
+            room: 0,
+        };
         let (read, buf) = now(stream(b"0123456789").read_exact(Box::new([0; 7])));
         assert_eq!((read.is_ok(), &buf[..]), (true, &b"0123456"[..]));
         let (read, buf) = now(stream(b"0123456789").read_exact(vec![b'x'; 10].slice(2..9)));
-        assert_eq!((read.is_ok(), buf.into_inner()), (true, b"xx0123456x".to_vec()));
+        assert_eq!(
+            (read.is_ok(), buf.into_inner()),
+            (true, b"xx0123456x".to_vec())
+        );
         let (read, buf) = now(stream(b"").read_exact(Vec::new()));
         assert_eq!((read.is_ok(), buf.len()), (true, 0));
         let mut spare = Vec::with_capacity(8);
@@ -193,21 +200,35 @@ mod tests {
 
     #[test]
     fn read_exact_says_that_the_stream_ended_and_keeps_the_start() {
-        let mut stream = Stutter { data: b"0123".to_vec(), step: 3, room: 0 };
+        let mut stream = Stutter {
+            data: b"0123".to_vec(),
+            step: 3,
+            room: 0,
+        };
         let (read, buf) = now(stream.read_exact(Vec::with_capacity(8)));
-        assert_eq!(read.map_err(|error| error.kind()), Err(io::ErrorKind::UnexpectedEof));
+        assert_eq!(
+            read.map_err(|error| error.kind()),
+            Err(io::ErrorKind::UnexpectedEof)
+        );
         assert_eq!(buf, b"0123");
     }
 
     #[test]
     fn write_all_writes_every_byte_or_says_why_not() {
-        let mut stream = Stutter { data: Vec::new(), step: 3, room: 20 };
+        let mut stream = Stutter {
+            data: Vec::new(),
+            step: 3,
+            room: 20,
+        };
         let (wrote, text) = now(stream.write_all("0123456789"));
         assert_eq!((wrote.is_ok(), text), (true, "0123456789"));
         assert!(now(stream.write_all("")).0.is_ok());
         assert!(now(stream.write_all("abcdef".slice(1..3))).0.is_ok());
         assert_eq!(stream.data, b"0123456789bc");
         let (wrote, _) = now(stream.write_all(vec![0; 9]));
-        assert_eq!(wrote.map_err(|error| error.kind()), Err(io::ErrorKind::WriteZero));
+        assert_eq!(
+            wrote.map_err(|error| error.kind()),
+            Err(io::ErrorKind::WriteZero)
+        );
     }
 }

@@ -48,7 +48,8 @@ addresses!(
 
 impl ToAddr for str {
     fn to_addr(&self) -> io::Result<SocketAddr> {
-        self.parse().map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))
+        self.parse()
+            .map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))
     }
 }
 

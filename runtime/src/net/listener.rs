@@ -29,16 +29,18 @@ const PAUSE_MAX: Duration = Duration::from_secs(1);
 /// ```
 /// use corelane::net::{TcpListener, TcpStream};
 ///
-/// #[corelane::main]
-/// async fn main() -> std::io::Result<()> {
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// corelane::Runtime::builder().run(|| async {
 ///     let listener = TcpListener::bind("127.0.0.1:0")?;
 ///     let client = TcpStream::connect(listener.local_addr()?).await?;
 ///     let (server, peer) = listener.accept().await?;
 ///     assert_eq!(peer, client.local_addr()?);
 ///     client.write_all("hello").await.0?;
 ///     assert_eq!(&server.read_chunk().await?[..], b"hello");
-///     Ok(())
-/// }
+///     Ok::<_, std::io::Error>(())
+/// })??;
+/// # Ok(())
+/// # }
 /// ```
 #[derive(Debug)]
 pub struct TcpListener {
@@ -75,7 +77,10 @@ impl TcpListener {
     pub fn bind_with(addr: impl ToAddr, options: &ListenOptions) -> io::Result<Self> {
         let addr = addr.to_addr()?;
         let inner = Context::with(|context| Listener::bind(context.driver(), addr, options))?;
-        Ok(Self { inner, pause: Cell::new(PAUSE_MIN) })
+        Ok(Self {
+            inner,
+            pause: Cell::new(PAUSE_MIN),
+        })
     }
 
     /// The address that it listens on, with the port that the kernel chose.

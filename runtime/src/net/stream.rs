@@ -36,8 +36,8 @@ use crate::shard::Context;
 ///     }
 /// }
 ///
-/// #[corelane::main]
-/// async fn main() -> std::io::Result<()> {
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// corelane::Runtime::builder().run(|| async {
 ///     let listener = TcpListener::bind("127.0.0.1:0")?;
 ///     let client = TcpStream::connect(listener.local_addr()?).await?;
 ///     let (server, _) = listener.accept().await?;
@@ -46,8 +46,10 @@ use crate::shard::Context;
 ///     let (read, hello) = client.read_exact(Box::new([0; 5])).await;
 ///     read?;
 ///     assert_eq!(&hello[..], b"hello");
-///     Ok(())
-/// }
+///     Ok::<_, std::io::Error>(())
+/// })??;
+/// # Ok(())
+/// # }
 /// ```
 #[derive(Debug)]
 pub struct TcpStream {
