@@ -147,7 +147,7 @@ mod imp {
     }
 
     macro_rules! counted_atomic {
-        ($($name:ident: $value:ty,)+) => {$(
+        ($name:ident: $value:ty, store is $store:ident) => {
             /// Loom's atomic; each access counts as a step.
             pub(crate) struct $name(loom::sync::atomic::$name);
 
@@ -166,13 +166,19 @@ mod imp {
                 #[track_caller]
                 pub(crate) fn store(&self, value: $value, order: Ordering) {
                     count_step();
-                    self.0.store(value, order);
+                    self.0.$store(value, order);
                 }
             }
-        )+};
+        };
     }
 
-    counted_atomic! { AtomicBool: bool, AtomicU64: u64, AtomicUsize: usize, }
+    counted_atomic!(AtomicBool: bool, store is store);
+    counted_atomic!(AtomicUsize: usize, store is store);
+    // A store to a word that other threads compare-exchange is modelled by a swap: loom leaves a plain
+    // store and another thread's exchange without an order of modification, so that an exchange could
+    // succeed on a value already replaced, which no machine does (C++ [intro.races], coherence). The
+    // swap adds no ordering that a reader could lean on: every store here that publishes is a Release.
+    counted_atomic!(AtomicU64: u64, store is swap);
 
     impl AtomicU64 {
         #[track_caller]

@@ -14,7 +14,7 @@ use crate::metrics::ShardCounters;
 use crate::settings::Settings;
 use crate::shard::ShardIndex;
 use crate::shard::mailbox::Lease;
-use crate::sync::{AtomicU8, AtomicU64, Ordering};
+use crate::sync::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use crate::time::Instant;
 
 /// What everyone may know of one shard.
@@ -69,6 +69,8 @@ pub(crate) struct Directory {
     pub(crate) settings: Settings,
     pairs: Box<[OnceLock<Pair>]>,
     phase: AtomicU8,
+    /// No `main` decides when draining ends: the shards do.
+    drains_by_itself: AtomicBool,
     /// When draining ends, in the clock's nanoseconds.
     drain_until_ns: AtomicU64,
     stopped: Mutex<Stopped>,
@@ -91,6 +93,7 @@ impl Directory {
             settings,
             pairs: (0..pairs).map(|_| OnceLock::new()).collect(),
             phase: AtomicU8::new(Phase::Running as u8),
+            drains_by_itself: AtomicBool::new(false),
             drain_until_ns: AtomicU64::new(u64::MAX),
             stopped: Mutex::default(),
             all_stopped: std::sync::Condvar::new(),
@@ -120,10 +123,30 @@ impl Directory {
         }
     }
 
+    /// Says, before the shards start, that draining ends when no shard has a task or at its time.
+    pub(crate) fn drains_by_itself(&self) {
+        self.drains_by_itself.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether draining is over at `now`. The shard that finds it so tells the others.
+    pub(crate) fn is_drained(&self, now: Instant) -> bool {
+        // A task that waits for another shard is live here meanwhile, so that a reading in which no
+        // shard has a task means that none will get one but from outside.
+        let idle =
+            |member: &Member| member.counters.ended.value() == member.counters.spawned.value();
+        let over = self.drains_by_itself.load(Ordering::Relaxed)
+            && (now >= self.drain_until() || self.members.iter().all(idle));
+        if over {
+            self.stop();
+        }
+        over
+    }
+
     /// Asks all shards to end by themselves until `until`.
     pub(crate) fn drain(&self, until: Instant) {
         // Relaxed: published by the phase.
-        self.drain_until_ns.fetch_min(until.as_nanos(), Ordering::Relaxed);
+        self.drain_until_ns
+            .fetch_min(until.as_nanos(), Ordering::Relaxed);
         self.advance(Phase::Draining);
     }
 
@@ -147,7 +170,10 @@ impl Directory {
 
     /// One shard has dropped its tasks and closed its driver.
     pub(crate) fn shard_stopped(&self, in_flight: usize) {
-        let mut stopped = self.stopped.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut stopped = self
+            .stopped
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
         stopped.shards += 1;
         stopped.in_flight += in_flight;
         self.all_stopped.notify_all();
@@ -155,7 +181,10 @@ impl Directory {
 
     /// Waits until all shards have stopped, for at most `limit`; says what is left.
     pub(crate) fn wait_stopped(&self, limit: Duration) -> (usize, usize) {
-        let stopped = self.stopped.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let stopped = self
+            .stopped
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
         let all = self.members.len();
         let (stopped, _) = self
             .all_stopped

@@ -59,6 +59,12 @@ pub enum StartError {
     /// More shards than a process can have.
     #[error("{0} shards are more than a process can have (4,096)")]
     TooManyShards(NonZero<usize>),
+    /// `CORELANE_DRIVER` names no driver.
+    #[error("CORELANE_DRIVER is {0:?}, not uring, epoll or auto")]
+    DriverVariable(String),
+    /// A simulation runs on the calling thread: it is run, not started.
+    #[error("a simulation is run, not started")]
+    SimulationNeedsRun,
     /// The calling thread is a shard already: runtimes do not nest on one thread.
     #[error("this thread runs a shard already")]
     Nested,
@@ -166,9 +172,10 @@ impl std::fmt::Debug for JoinError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Cancelled => f.write_str("Cancelled"),
-            Self::Panicked(panic) => {
-                f.debug_tuple("Panicked").field(&panic_message(&**panic)).finish()
-            }
+            Self::Panicked(panic) => f
+                .debug_tuple("Panicked")
+                .field(&panic_message(&**panic))
+                .finish(),
         }
     }
 }
@@ -178,9 +185,10 @@ impl std::fmt::Debug for SubmitError {
         match self {
             Self::ShardGone => f.write_str("ShardGone"),
             Self::Cancelled => f.write_str("Cancelled"),
-            Self::Panicked(panic) => {
-                f.debug_tuple("Panicked").field(&panic_message(&**panic)).finish()
-            }
+            Self::Panicked(panic) => f
+                .debug_tuple("Panicked")
+                .field(&panic_message(&**panic))
+                .finish(),
         }
     }
 }

@@ -39,13 +39,19 @@ pub(crate) struct Inbox {
 
 impl std::fmt::Debug for Inbox {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Inbox").field("capacity", &self.capacity).finish_non_exhaustive()
+        f.debug_struct("Inbox")
+            .field("capacity", &self.capacity)
+            .finish_non_exhaustive()
     }
 }
 
 impl Inbox {
     pub(crate) fn new(capacity: usize) -> Self {
-        Self { capacity, content: Mutex::default(), any: AtomicBool::new(false) }
+        Self {
+            capacity,
+            content: Mutex::default(),
+            any: AtomicBool::new(false),
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, Content> {

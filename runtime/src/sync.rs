@@ -3,7 +3,9 @@
 //! Data moves by Release and Acquire; `fence(SeqCst)` stands only in sleep and wake. What needs a model (lanes, sleep
 //! and wake) lives in `corelane-primitives`, whose own `sync` swaps in loom's types.
 
-pub(crate) use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU8, AtomicU64, Ordering, fence};
+pub(crate) use std::sync::atomic::{
+    AtomicBool, AtomicI32, AtomicPtr, AtomicU8, AtomicU16, AtomicU64, Ordering, fence,
+};
 
 /// A count that one thread writes and any thread reads.
 ///
@@ -14,7 +16,10 @@ pub(crate) struct Counter(AtomicU64);
 impl Counter {
     /// Adds `n`. Only the owning shard calls this.
     pub(crate) fn add(&self, n: u64) {
-        self.0.store(self.0.load(Ordering::Relaxed).wrapping_add(n), Ordering::Relaxed);
+        self.0.store(
+            self.0.load(Ordering::Relaxed).wrapping_add(n),
+            Ordering::Relaxed,
+        );
     }
 
     /// Raises the value to `n` if it is below. Only the owning shard calls this.

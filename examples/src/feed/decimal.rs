@@ -122,16 +122,16 @@ impl Serialize for Volume {
 #[non_exhaustive]
 pub enum DecimalError {
     /// The text has no digits where some must stand.
-    #[error("a digit is missing")]
+    #[error("a number lacks a digit")]
     Empty,
     /// The text holds something that is neither a digit nor a single point.
-    #[error("it holds more than digits and one point")]
+    #[error("a number holds more than digits and one point")]
     Garbage,
     /// More than eight digits stand behind the point.
-    #[error("more than 8 digits stand behind the point")]
+    #[error("a number has more than 8 digits behind the point")]
     TooManyDigits,
     /// The number is beyond the range of 64 bits.
-    #[error("the number is too large")]
+    #[error("a number is too large")]
     Overflow,
     /// A quantity is negative.
     #[error("a quantity has no sign")]

@@ -1,25 +1,25 @@
 //! The command line of the service.
 
+use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::{Parser, ValueEnum};
 
-use super::{Speed, Symbol, SymbolError};
+use super::{BookReport, Speed, Symbol, SymbolError};
 
 /// Builds order books from a market feed on every core, and serves them.
 ///
 /// Without an input the embedded feed of five futures runs.
 ///
 /// ```
-/// use clap::Parser;
 /// use corelane_examples::feed::{Driver, Options, Speed};
 ///
-/// let options = Options::try_parse_from(["market-feed", "--driver", "epoll"])?;
+/// let options = Options::from_args(["market-feed", "--driver", "epoll"])?;
 /// assert_eq!(options.driver, Driver::Epoll);
 /// assert_eq!(options.speed, Speed::Max);
-/// # Ok::<(), clap::Error>(())
+/// # Ok::<(), corelane_examples::feed::Unstarted>(())
 /// ```
 #[derive(Clone, Debug, Parser)]
 #[command(name = "market-feed", version)]
@@ -41,7 +41,12 @@ pub struct Options {
     pub seconds: Option<f64>,
 
     /// How many times faster than recorded: 1x, 100x, max
-    #[arg(long, value_name = "Nx|max", default_value = "max")]
+    #[arg(
+        long,
+        value_name = "Nx|max",
+        default_value = "max",
+        requires = "replay"
+    )]
     pub speed: Speed,
 
     /// How many shards; one a physical core by default
@@ -71,6 +76,45 @@ pub struct Options {
     /// The seed of the embedded feed
     #[arg(long, value_name = "N", default_value_t = 1, conflicts_with_all = ["replay", "listen"])]
     pub seed: u64,
+}
+
+impl Options {
+    /// Reads a command line, whose first part is the name of the program.
+    ///
+    /// # Errors
+    ///
+    /// [`Unstarted`] when the command line asks for help, or is not one of this program; then it
+    /// names the part that is wrong in one line.
+    pub fn from_args<T>(args: impl IntoIterator<Item = T>) -> Result<Self, Unstarted>
+    where
+        T: Into<OsString> + Clone,
+    {
+        Self::try_parse_from(args).map_err(|error| {
+            let text = error.to_string();
+            if !error.use_stderr() {
+                return Unstarted { text, status: 0 };
+            }
+            // The paragraphs behind the first one are usage and tips.
+            let said = text
+                .lines()
+                .map(str::trim)
+                .take_while(|line| !line.is_empty());
+            Unstarted {
+                text: said.collect::<Vec<_>>().join(" "),
+                status: 2,
+            }
+        })
+    }
+}
+
+/// Why the program ends before it starts.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{text}")]
+pub struct Unstarted {
+    /// What is to be shown: on standard output with status zero, else on standard error.
+    pub text: String,
+    /// The status to end with: zero for help and version, two for a bad command line.
+    pub status: u8,
 }
 
 /// Largest number of shards that the command line accepts.
@@ -108,6 +152,50 @@ pub struct ExpectedHash {
     /// The hash in lower-case hexadecimal digits, as [`Book::sha256`](super::Book::sha256) gives
     /// it.
     pub sha256: String,
+}
+
+impl ExpectedHash {
+    /// Looks for the book among those of a report, and compares.
+    ///
+    /// # Errors
+    ///
+    /// [`HashMismatch`] shows both hashes, or says that there is no such book.
+    pub fn check(&self, books: &[BookReport]) -> Result<(), HashMismatch> {
+        let (symbol, expected) = (self.symbol, self.sha256.clone());
+        match books.iter().find(|book| book.symbol == symbol) {
+            None => Err(HashMismatch::NoBook { symbol, expected }),
+            Some(book) if book.sha256 == expected => Ok(()),
+            Some(book) => Err(HashMismatch::Other {
+                symbol,
+                expected,
+                found: book.sha256.clone(),
+            }),
+        }
+    }
+}
+
+/// A book is not the expected one.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum HashMismatch {
+    /// The book has another hash.
+    #[error("{symbol}: expected sha256 {expected}, found {found}")]
+    Other {
+        /// Whose book.
+        symbol: Symbol,
+        /// The hash that was asked for.
+        expected: String,
+        /// The hash of the book.
+        found: String,
+    },
+    /// No update of the symbol has come.
+    #[error("{symbol}: expected sha256 {expected}, found no book")]
+    NoBook {
+        /// Whose book.
+        symbol: Symbol,
+        /// The hash that was asked for.
+        expected: String,
+    },
 }
 
 impl FromStr for ExpectedHash {
@@ -163,5 +251,127 @@ fn shard_count(text: &str) -> Result<usize, String> {
         Ok(shards)
     } else {
         Err(format!("not in 1 to {SHARDS_MAX}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::feed::{Books, Generator, KEPT_UPDATES_MAX};
+
+    fn read(args: &str) -> Result<Options, Unstarted> {
+        Options::from_args(["market-feed"].into_iter().chain(args.split_whitespace()))
+    }
+
+    const HASH: &str = "C16F563D045838D7C4FB8F299EEF71B29FADD299D1CC008065F55DB839AA4885";
+
+    #[test]
+    fn every_option_is_read() {
+        let replay = format!(
+            "--replay a.gz b.gz --serve 127.0.0.1:0 --seconds 1.5 --speed 100x --shards 4 \
+             --driver uring --idle spin --strict --json out.json --expect-sha256 A={HASH} \
+             --expect-sha256 B={HASH}"
+        );
+        let options = read(&replay).unwrap();
+        assert_eq!(options.replay, ["a.gz", "b.gz"].map(PathBuf::from));
+        assert_eq!(options.serve, Some("127.0.0.1:0".parse().unwrap()));
+        assert_eq!(
+            (options.seconds, options.speed),
+            (Some(1.5), Speed::Times(100.0))
+        );
+        assert_eq!((options.shards, options.strict), (Some(4), true));
+        assert_eq!((options.driver, options.idle), (Driver::Uring, Idle::Spin));
+        assert_eq!(options.json, Some("out.json".into()));
+        assert_eq!(options.expect_sha256.len(), 2);
+        assert_eq!(options.expect_sha256[1].sha256, HASH.to_lowercase());
+        assert_eq!(read("--seed 7").unwrap().seed, 7);
+        assert_eq!(
+            read("--listen [::1]:9").unwrap().listen,
+            Some("[::1]:9".parse().unwrap())
+        );
+        assert_eq!(
+            read("--idle spin-then-park").unwrap().idle,
+            Idle::SpinThenPark
+        );
+    }
+
+    #[test]
+    fn without_options_the_embedded_feed_runs_at_full_speed() {
+        let options = read("").unwrap();
+        assert!(options.replay.is_empty() && options.listen.is_none() && options.serve.is_none());
+        assert_eq!(
+            (options.driver, options.idle),
+            (Driver::Auto, Idle::SpinThenPark)
+        );
+        assert_eq!(
+            (options.speed, options.seed, options.shards),
+            (Speed::Max, 1, None)
+        );
+    }
+
+    #[test]
+    fn a_bad_command_line_is_one_line_that_names_the_part() {
+        for (args, named) in [
+            ("--bogus", "--bogus"),
+            ("stray", "stray"),
+            ("--shards 0", "--shards"),
+            ("--shards 1025", "1 to 1024"),
+            ("--shards two", "two"),
+            ("--seconds 0", "--seconds"),
+            ("--seconds NaN", "NaN"),
+            ("--seconds 1e300", "--seconds"),
+            ("--replay a --speed 0x", "--speed"),
+            ("--speed 2x", "--replay"),
+            ("--driver kqueue", "auto, uring, epoll"),
+            ("--idle nap", "park, spin-then-park, spin"),
+            ("--listen here", "--listen"),
+            ("--serve 127.0.0.1", "--serve"),
+            ("--replay", "--replay"),
+            ("--replay a --listen 127.0.0.1:1", "--listen"),
+            ("--replay a --seed 1", "--seed"),
+            ("--expect-sha256 A", "SYMBOL=HEX"),
+            ("--expect-sha256 A=12", "64 hexadecimal digits"),
+            ("--expect-sha256 =12", "a symbol has no name"),
+            ("--json", "--json"),
+        ] {
+            let refused = read(args).expect_err(args);
+            assert_eq!(refused.status, 2, "{args}");
+            let Unstarted { text, .. } = refused;
+            assert!(
+                text.contains(named) && !text.contains('\n'),
+                "{args}: {text}"
+            );
+        }
+    }
+
+    #[test]
+    fn help_is_no_error() {
+        for args in ["--help", "--version"] {
+            let shown = read(args).unwrap_err();
+            assert_eq!(shown.status, 0);
+            assert!(shown.text.contains("market-feed"), "{}", shown.text);
+        }
+    }
+
+    #[test]
+    fn a_mismatch_shows_both_hashes() {
+        let mut books = Books::new(KEPT_UPDATES_MAX);
+        for update in Generator::new(1).take(100) {
+            books.apply(update).unwrap();
+        }
+        let reports: Vec<_> = books.iter().map(BookReport::from).collect();
+        let found = books.book("ES".parse().unwrap()).unwrap().sha256();
+        let expect = |text: String| text.parse::<ExpectedHash>().unwrap().check(&reports);
+        assert_eq!(expect(format!("ES={found}")), Ok(()));
+        let mismatch = expect(format!("ES={HASH}")).unwrap_err().to_string();
+        assert!(
+            mismatch.contains(&found) && mismatch.contains(&HASH.to_lowercase()),
+            "{mismatch}"
+        );
+        let missing = expect(format!("XX={HASH}")).unwrap_err().to_string();
+        assert!(
+            missing.contains("XX") && missing.contains("no book"),
+            "{missing}"
+        );
     }
 }

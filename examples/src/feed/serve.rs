@@ -62,9 +62,99 @@ pub fn write_trade(out: &mut impl Write, trade: &Trade) -> io::Result<()> {
     writeln!(out, r#""trade":{{"price":{price},"qty":{quantity}}}}}"#)
 }
 
+/// What waits to be sent to one subscriber, in whole lines and up to a bound.
+///
+/// A subscriber that does not keep up fills it and is cut, so that it never slows a book down.
+///
+/// ```
+/// use corelane_examples::feed::Outbox;
+///
+/// let mut outbox = Outbox::new(8);
+/// outbox.push(b"12345\n")?;
+/// assert!(outbox.push(b"678\n").is_err());
+/// assert_eq!(outbox.take(Vec::new()), b"12345\n");
+/// # Ok::<(), corelane_examples::feed::TooSlow>(())
+/// ```
+#[derive(Debug)]
+pub struct Outbox {
+    waiting: Vec<u8>,
+    bytes_max: usize,
+}
+
+/// Default bound of an [`Outbox`], in bytes: more than a second of a busy feed.
+pub const OUTBOX_BYTES_MAX: usize = 1 << 20;
+
+impl Outbox {
+    /// An empty one that holds at most `bytes_max` bytes; [`OUTBOX_BYTES_MAX`] is the default.
+    pub fn new(bytes_max: usize) -> Self {
+        Self {
+            waiting: Vec::new(),
+            bytes_max,
+        }
+    }
+
+    /// Adds whole lines behind what waits.
+    ///
+    /// # Errors
+    ///
+    /// [`TooSlow`] when they do not fit; nothing of them is added.
+    pub fn push(&mut self, lines: &[u8]) -> Result<(), TooSlow> {
+        if self.waiting.len() + lines.len() > self.bytes_max {
+            return Err(TooSlow {
+                bytes_max: self.bytes_max,
+            });
+        }
+        self.waiting.extend_from_slice(lines);
+        Ok(())
+    }
+
+    /// Takes all that waits for sending, and goes on in `spent`, the emptied buffer of the last
+    /// send.
+    pub fn take(&mut self, mut spent: Vec<u8>) -> Vec<u8> {
+        spent.clear();
+        std::mem::replace(&mut self.waiting, spent)
+    }
+
+    /// Whether nothing waits.
+    pub fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
+    }
+}
+
+impl Default for Outbox {
+    fn default() -> Self {
+        Self::new(OUTBOX_BYTES_MAX)
+    }
+}
+
+/// A subscriber has not taken what was sent before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a subscriber is more than {bytes_max} bytes behind")]
+pub struct TooSlow {
+    /// The bound that was reached.
+    pub bytes_max: usize,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_outbox_keeps_whole_lines_up_to_its_bound() {
+        let mut outbox = Outbox::new(10);
+        let mut sent = Vec::new();
+        let mut refused = 0;
+        for round in 0..5 {
+            for line in [&b"abcd\n"[..], b"efgh\n", b"ij\n"] {
+                refused += usize::from(outbox.push(line) == Err(TooSlow { bytes_max: 10 }));
+            }
+            let buffer = outbox.take(std::mem::take(&mut sent));
+            assert_eq!(buffer, b"abcd\nefgh\n", "{round}");
+            assert!(outbox.is_empty());
+            sent = buffer;
+        }
+        assert_eq!(refused, 5);
+    }
     use crate::feed::Decimal;
 
     #[test]

@@ -40,7 +40,7 @@ pub enum LineError {
     #[error("no receive time stands before the JSON")]
     ReceiveTime,
     /// The JSON is broken, or a field of it is not what it should be.
-    #[error("{0}")]
+    #[error("{}", json_reason(.0))]
     Json(#[source] serde_json::Error),
     /// A message of a kind that the feed does not know.
     #[error("unknown stream {0:?}")]
@@ -62,6 +62,15 @@ pub enum LineError {
     /// A snapshot names no symbol, and its input does not have exactly one.
     #[error("a snapshot without a symbol, in an input that does not have exactly one")]
     SnapshotSymbol,
+}
+
+/// The JSON is always one line, whose number in the input the reader is told already.
+fn json_reason(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    match text.rsplit_once(" at line ") {
+        Some((what, _)) => format!("{what}, at byte {} of the JSON", error.column()),
+        None => text,
+    }
 }
 
 /// Parses one line. The cost is one pass, and one allocation a side that has levels.

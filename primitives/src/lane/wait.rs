@@ -94,11 +94,14 @@ impl<T> Producer<T> {
         }
     }
 
+    /// Room first, then whether the consumer left: the room that a leaving consumer makes while it drops
+    /// its values comes after its leaving, and is never granted.
     fn granted(&mut self, slots: usize) -> Option<Result<(), Closed>> {
+        let enough = self.room_at_least(slots) >= slots;
         if self.is_abandoned() {
             return Some(Err(Closed(())));
         }
-        (self.room_at_least(slots) >= slots).then_some(Ok(()))
+        enough.then_some(Ok(()))
     }
 }
 

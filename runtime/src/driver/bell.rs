@@ -22,7 +22,11 @@ impl Bell {
     /// Makes a bell with an eventfd of its own.
     pub(crate) fn new() -> io::Result<Self> {
         let event = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
-        Ok(Self { sleep: SleepWord::new(), event, ring: AtomicI32::new(-1) })
+        Ok(Self {
+            sleep: SleepWord::new(),
+            event,
+            ring: AtomicI32::new(-1),
+        })
     }
 
     /// The eventfd, which the shard's driver watches. Its count is never needed: any write is a ring.

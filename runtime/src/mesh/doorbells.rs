@@ -12,7 +12,11 @@ pub(crate) struct Doorbells(Box<[CachePadded<AtomicU64>]>);
 impl Doorbells {
     /// Doorbells for `shards` senders.
     pub(crate) fn new(shards: usize) -> Self {
-        Self((0..shards.div_ceil(64)).map(|_| CachePadded::new(AtomicU64::new(0))).collect())
+        Self(
+            (0..shards.div_ceil(64))
+                .map(|_| CachePadded::new(AtomicU64::new(0)))
+                .collect(),
+        )
     }
 
     /// Sets the bit of `from`. Any thread.
@@ -35,7 +39,9 @@ impl Doorbells {
             }
             let mut bits = word.swap(0, Ordering::Acquire);
             while bits != 0 {
-                news(ShardIndex::new(number * 64 + bits.trailing_zeros() as usize));
+                news(ShardIndex::new(
+                    number * 64 + bits.trailing_zeros() as usize,
+                ));
                 bits &= bits - 1;
             }
         }

@@ -1,12 +1,11 @@
 //! One shard's ends of its lanes.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context as TaskContext, Poll, Wake, Waker};
 
-use corelane_primitives::Full;
-use corelane_primitives::lane::{Consumer, Producer, lane};
+use corelane_primitives::{Consumer, Full, Producer, lane};
 
 use crate::directory::{Directory, Member};
 use crate::driver::Driver;
@@ -30,7 +29,10 @@ pub(crate) struct Pair {
 
 impl Pair {
     pub(crate) fn new() -> Self {
-        Self { handover: Mutex::new(None), returns: Returns::new() }
+        Self {
+            handover: Mutex::new(None),
+            returns: Returns::new(),
+        }
     }
 
     fn handover(&self) -> std::sync::MutexGuard<'_, Option<Consumer<Traveller>>> {
@@ -67,6 +69,8 @@ pub(crate) struct Mesh {
     peers: RefCell<Vec<Peer>>,
     dirty: RefCell<Vec<ShardIndex>>,
     unfinished: RefCell<Vec<ShardIndex>>,
+    /// The shard has ended: what is sent from now on is dropped.
+    closed: Cell<bool>,
 }
 
 /// Sets a shard's own doorbell for one peer, so that it looks at its way there.
@@ -98,6 +102,7 @@ impl Mesh {
             peers: RefCell::new(peers),
             dirty: RefCell::default(),
             unfinished: RefCell::default(),
+            closed: Cell::new(false),
         }
     }
 
@@ -112,6 +117,9 @@ impl Mesh {
 
     /// Sends an item; when the lane is full it waits here, in order.
     pub(crate) fn send(&self, to: ShardIndex, item: Traveller) {
+        if self.closed.get() {
+            return drop(item);
+        }
         self.with_outbound(to, |out| {
             if !out.waiting.is_empty() {
                 out.waiting.push_back(item);
@@ -125,6 +133,9 @@ impl Mesh {
 
     /// Sends an answered item back; it is published at the end of the turn.
     pub(crate) fn give_back(&self, item: Traveller) {
+        if self.closed.get() {
+            return drop(item);
+        }
         let to = item.from();
         self.peers.borrow_mut()[to.get()].answered.push(item);
         self.mark_dirty(to);
@@ -142,8 +153,11 @@ impl Mesh {
         let out = peers[to.get()].out.get_or_insert_with(|| {
             let (producer, consumer) = lane(self.directory.settings.lane_capacity as usize);
             *self.directory.pair(self.me, to).handover() = Some(consumer);
-            let bell =
-                RoomBell { directory: Arc::clone(&self.directory), me: self.me, peer: to };
+            let bell = RoomBell {
+                directory: Arc::clone(&self.directory),
+                me: self.me,
+                peer: to,
+            };
             Outbound {
                 lane: producer,
                 waiting: VecDeque::new(),
@@ -159,7 +173,10 @@ impl Mesh {
             {
                 let peer = &mut self.peers.borrow_mut()[to.get()];
                 peer.dirty = false;
-                self.directory.pair(to, self.me).returns.publish(&mut peer.answered);
+                self.directory
+                    .pair(to, self.me)
+                    .returns
+                    .publish(&mut peer.answered);
             }
             let member = self.directory.member(to);
             member.doorbells.set(self.me);
@@ -215,7 +232,9 @@ impl Mesh {
         // The end is taken out meanwhile, so that nothing is borrowed while items start.
         let inbound = self.peers.borrow_mut()[from.get()].inbound.take();
         let Some(mut inbound) = inbound.or_else(|| {
-            self.directory.used_pair(from, self.me).and_then(|pair| pair.handover().take())
+            self.directory
+                .used_pair(from, self.me)
+                .and_then(|pair| pair.handover().take())
         }) else {
             return;
         };
@@ -248,6 +267,7 @@ impl Mesh {
 
     /// The end of this shard: nothing more is taken, and what waits here is given up.
     pub(crate) fn close(&self) {
+        self.closed.set(true);
         let peers = std::mem::take(&mut *self.peers.borrow_mut());
         for (number, peer) in peers.into_iter().enumerate() {
             let from = ShardIndex::new(number);
@@ -268,7 +288,10 @@ impl Outbound {
     fn pump(&mut self) -> bool {
         let mut moved = false;
         while !self.waiting.is_empty() {
-            match self.lane.poll_room(&mut TaskContext::from_waker(&self.room), 1) {
+            match self
+                .lane
+                .poll_room(&mut TaskContext::from_waker(&self.room), 1)
+            {
                 Poll::Ready(Ok(())) => {}
                 // The target's end is gone: it has stopped, and so will this shard.
                 Poll::Ready(Err(_)) => {

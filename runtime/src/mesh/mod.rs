@@ -15,6 +15,7 @@ mod ends;
 mod outside;
 
 pub use calls::Submit;
+pub(crate) use calls::send;
 pub use outside::{OutsideCall, OutsideShard};
 
 pub(crate) use doorbells::Doorbells;

@@ -75,7 +75,11 @@ impl OutsideShard {
         Fut::Output: Send + 'static,
     {
         let (slot, job) = job(call);
-        let mut answer = OutsideCall { slot, shard: self.clone(), unsent: Some(job) };
+        let mut answer = OutsideCall {
+            slot,
+            shard: self.clone(),
+            unsent: Some(job),
+        };
         answer.send(None);
         answer
     }
@@ -97,7 +101,11 @@ impl OutsideShard {
     {
         let (slot, job) = job(call);
         match self.put(job, None) {
-            Ok(()) => Ok(OutsideCall { slot, shard: self.clone(), unsent: None }),
+            Ok(()) => Ok(OutsideCall {
+                slot,
+                shard: self.clone(),
+                unsent: None,
+            }),
             Err(Refused::Full(_)) => Err(TrySubmitError::Full(())),
             Err(Refused::Closed(_)) => Err(TrySubmitError::ShardGone(())),
         }
@@ -133,7 +141,9 @@ where
 
 impl<T> OutsideCall<T> {
     fn send(&mut self, waiter: Option<&Waker>) {
-        let Some(job) = self.unsent.take() else { return };
+        let Some(job) = self.unsent.take() else {
+            return;
+        };
         match self.shard.put(job, waiter) {
             Ok(()) => {}
             Err(Refused::Full(job)) => self.unsent = Some(job),
@@ -255,12 +265,16 @@ impl Wake for Unpark {
 
 impl fmt::Debug for OutsideShard {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("OutsideShard").field("index", &self.index).finish_non_exhaustive()
+        f.debug_struct("OutsideShard")
+            .field("index", &self.index)
+            .finish_non_exhaustive()
     }
 }
 
 impl<T> fmt::Debug for OutsideCall<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("OutsideCall").field("shard", &self.shard).finish_non_exhaustive()
+        f.debug_struct("OutsideCall")
+            .field("shard", &self.shard)
+            .finish_non_exhaustive()
     }
 }

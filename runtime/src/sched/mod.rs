@@ -41,8 +41,11 @@ pub(crate) struct Scheduler {
 
 impl Scheduler {
     pub(crate) fn new() -> Self {
-        let scheduler =
-            Self { groups: RefCell::new(Vec::new()), ready: Cell::new(0), floor: Cell::new(0) };
+        let scheduler = Self {
+            groups: RefCell::new(Vec::new()),
+            ready: Cell::new(0),
+            floor: Cell::new(0),
+        };
         scheduler.add(SHARES_DEFAULT);
         scheduler
     }
@@ -51,7 +54,11 @@ impl Scheduler {
     fn add(&self, shares: u64) -> GroupId {
         let mut groups = self.groups.borrow_mut();
         let id = u16::try_from(groups.len()).expect("groups are few");
-        groups.push(Group { queue: VecDeque::new(), shares, spent: self.floor.get() });
+        groups.push(Group {
+            queue: VecDeque::new(),
+            shares,
+            spent: self.floor.get(),
+        });
         GroupId(id)
     }
 
@@ -74,7 +81,10 @@ impl Scheduler {
             return None;
         }
         let groups = self.groups.borrow();
-        let ready = groups.iter().enumerate().filter(|(_, group)| !group.queue.is_empty());
+        let ready = groups
+            .iter()
+            .enumerate()
+            .filter(|(_, group)| !group.queue.is_empty());
         let (number, group) = ready.min_by_key(|(_, group)| group.spent)?;
         self.floor.set(group.spent);
         Some(GroupId(number as u16))
@@ -83,7 +93,9 @@ impl Scheduler {
     /// Takes the next task of `group`.
     #[inline]
     pub(crate) fn pop(&self, group: GroupId) -> Option<Slot> {
-        let slot = self.groups.borrow_mut()[usize::from(group.0)].queue.pop_front()?;
+        let slot = self.groups.borrow_mut()[usize::from(group.0)]
+            .queue
+            .pop_front()?;
         self.ready.set(self.ready.get() - 1);
         Some(slot)
     }

@@ -125,7 +125,8 @@ impl Context {
     /// Wakes a task of this shard: no atomic operation.
     #[inline]
     fn wake_here(&self, token: Token) {
-        self.tasks.with_exact(token.slot(), token.generation(), |task| self.enqueue(task));
+        self.tasks
+            .with_exact(token.slot(), token.generation(), |task| self.enqueue(task));
     }
 
     /// Puts a task into its group's queue unless it is in already.
@@ -160,7 +161,10 @@ impl Context {
         let Some((slot, generation)) = self.tasks.reserve() else {
             panic!("a shard holds at most {SLOTS_MAX} tasks");
         };
-        let group = self.current.get().map_or(GroupId::DEFAULT, |(_, group)| group);
+        let group = self
+            .current
+            .get()
+            .map_or(GroupId::DEFAULT, |(_, group)| group);
         self.mailbox.reserve(slot);
         let token = Token::new(self.mailbox.id(), slot, generation);
         let (task, handle) = TaskRef::new(self, future, token, group);
@@ -189,7 +193,9 @@ impl Context {
     /// Polls the next task of `group`. `false` when the group has none.
     #[inline]
     pub(super) fn run_next(&self, group: GroupId) -> bool {
-        let Some(slot) = self.scheduler.pop(group) else { return false };
+        let Some(slot) = self.scheduler.pop(group) else {
+            return false;
+        };
         // The entry may be an ended task's: its slot's next task is not in the queue by it.
         let task = self.tasks.with(slot, |task| {
             task.header().queued.replace(false).then(|| task.clone())
@@ -254,7 +260,9 @@ impl Context {
         let now = self.clock.now();
         match self.budget.until.get() {
             None => {
-                self.budget.until.set(Some(now.saturating_add(self.budget.length)));
+                self.budget
+                    .until
+                    .set(Some(now.saturating_add(self.budget.length)));
                 false
             }
             Some(until) => now >= until,

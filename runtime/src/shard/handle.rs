@@ -120,7 +120,8 @@ impl Shard {
             if !Arc::ptr_eq(context.directory(), &self.directory) {
                 return None;
             }
-            call.take().map(|call| mesh::send(context, self.index, call))
+            call.take()
+                .map(|call| mesh::send(context, self.index, call))
         });
         match (sent.flatten(), call) {
             (Some(sent), _) => sent,
@@ -175,6 +176,8 @@ impl Eq for Shard {}
 
 impl fmt::Debug for Shard {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Shard").field("index", &self.index).finish_non_exhaustive()
+        f.debug_struct("Shard")
+            .field("index", &self.index)
+            .finish_non_exhaustive()
     }
 }

@@ -41,7 +41,10 @@ pub(crate) fn run_until(
             std::hint::spin_loop();
             continue;
         }
-        context.counters().idle_ns.add(now.duration_since(since).as_nanos() as u64);
+        context
+            .counters()
+            .idle_ns
+            .add(now.duration_since(since).as_nanos() as u64);
         park(context)?;
         idle_since = None;
     }
@@ -78,9 +81,7 @@ fn park_limit(context: &Context, phase: Phase) -> Option<Instant> {
 fn is_over(context: &Context) -> bool {
     match context.directory().phase() {
         Phase::Running => false,
-        Phase::Draining => {
-            context.tasks().live() == 0 || context.now() >= context.directory().drain_until()
-        }
+        Phase::Draining => context.directory().is_drained(context.now()),
         Phase::Stopping => true,
     }
 }
@@ -99,6 +100,8 @@ pub(crate) fn finish(context: &Context, limit: Duration) -> io::Result<()> {
     let closed = context.driver().close(limit);
     context.cancel_all();
     context.mesh().close();
-    context.directory().shard_stopped(*closed.as_ref().unwrap_or(&0));
+    context
+        .directory()
+        .shard_stopped(*closed.as_ref().unwrap_or(&0));
     closed.map(drop)
 }

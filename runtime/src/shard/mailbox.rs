@@ -13,8 +13,8 @@ use std::sync::{Mutex, OnceLock};
 
 use crossbeam_utils::CachePadded;
 
-use crate::driver::bell::Bell;
 use crate::driver::Driver;
+use crate::driver::bell::Bell;
 use crate::sync::{AtomicBool, AtomicU64, Ordering};
 use crate::task::token::{SLOTS_MAX, Slot, Token};
 
@@ -26,7 +26,10 @@ const SEGMENTS_MAX: usize = SLOTS_MAX / SEGMENT_SLOTS;
 
 static TABLE: [OnceLock<&'static Mailbox>; MAILBOXES_MAX] =
     [const { OnceLock::new() }; MAILBOXES_MAX];
-static FREE: Mutex<Free> = Mutex::new(Free { returned: Vec::new(), made: 0 });
+static FREE: Mutex<Free> = Mutex::new(Free {
+    returned: Vec::new(),
+    made: 0,
+});
 
 struct Free {
     returned: Vec<MailboxId>,
@@ -55,7 +58,9 @@ pub(crate) struct Mailbox {
 
 impl std::fmt::Debug for Mailbox {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Mailbox").field("id", &self.id).finish_non_exhaustive()
+        f.debug_struct("Mailbox")
+            .field("id", &self.id)
+            .finish_non_exhaustive()
     }
 }
 
@@ -70,12 +75,17 @@ impl Mailbox {
     ///
     /// When the process has [`MAILBOXES_MAX`] shards, or no descriptor is left for an eventfd.
     pub(crate) fn lease() -> io::Result<Lease> {
-        let mut free = FREE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut free = FREE
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
         if let Some(id) = free.returned.pop() {
             return Ok(Lease(find(id)));
         }
         let id = u16::try_from(free.made).map_err(|_| {
-            io::Error::new(io::ErrorKind::QuotaExceeded, "the process has 65,536 shards")
+            io::Error::new(
+                io::ErrorKind::QuotaExceeded,
+                "the process has 65,536 shards",
+            )
         })?;
         let mailbox: &'static Self = Box::leak(Box::new(Self {
             id: MailboxId(id),
@@ -109,7 +119,9 @@ impl Mailbox {
     /// Leaves a wake for `slot` without ringing.
     fn set(&self, slot: Slot) {
         // A token names a slot that was reserved before; its segment is never taken away.
-        let Some(segment) = self.segments[slot.index() / SEGMENT_SLOTS].get() else { return };
+        let Some(segment) = self.segments[slot.index() / SEGMENT_SLOTS].get() else {
+            return;
+        };
         let word = slot.index() % SEGMENT_SLOTS / 64;
         // Release: pairs with the Acquire swaps in `collect`, so that what the waker did before is
         // seen by the task's next poll.
@@ -138,7 +150,8 @@ impl Mailbox {
 
     /// Whether any wake is waiting among the first `slots` slots.
     pub(crate) fn has_wakes(&self, slots: usize) -> bool {
-        self.used(slots).any(|segment| segment.summary.load(Ordering::Relaxed) != 0)
+        self.used(slots)
+            .any(|segment| segment.summary.load(Ordering::Relaxed) != 0)
     }
 
     /// Takes all wakes among the first `slots` slots and calls `wake` with each.
@@ -173,7 +186,9 @@ impl Mailbox {
     ///
     /// Returns whether it rang. The caller has stored its message before.
     pub(crate) fn ring(&'static self, driver: Option<&Driver>) -> bool {
-        let Some(epoch) = self.bell.sleep.sleeper() else { return false };
+        let Some(epoch) = self.bell.sleep.sleeper() else {
+            return false;
+        };
         match driver {
             Some(driver) => driver.ring(&self.bell, epoch),
             None => self.bell.ring_event(epoch),
@@ -192,7 +207,9 @@ pub(crate) fn wake(token: Token, driver: Option<&Driver>) -> bool {
 }
 
 fn find(id: MailboxId) -> &'static Mailbox {
-    TABLE[usize::from(id.0)].get().expect("an id is given out only with its mailbox in the table")
+    TABLE[usize::from(id.0)]
+        .get()
+        .expect("an id is given out only with its mailbox in the table")
 }
 
 impl std::ops::Deref for Lease {
@@ -207,7 +224,10 @@ impl Drop for Lease {
     fn drop(&mut self) {
         self.0.bell.set_ring_fd(None);
         self.0.bell.sleep.awake();
-        FREE.lock().unwrap_or_else(std::sync::PoisonError::into_inner).returned.push(self.0.id);
+        FREE.lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner)
+            .returned
+            .push(self.0.id);
     }
 }
 

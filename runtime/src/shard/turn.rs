@@ -25,7 +25,10 @@ pub(crate) struct Pace {
 
 impl Pace {
     pub(crate) fn new(now: Instant) -> Self {
-        Self { polls: SLICE_POLLS, driver_last: now }
+        Self {
+            polls: SLICE_POLLS,
+            driver_last: now,
+        }
     }
 
     /// Fewer polls a slice when they are long: a slice should not pass the task budget.
@@ -76,7 +79,9 @@ impl Context {
 
     /// Polls tasks of one group until the slice is over, none is left, or others have left news.
     fn run_slice(&self, pace: &mut Pace, start: Instant) -> u32 {
-        let Some(group) = self.scheduler().next_group() else { return 0 };
+        let Some(group) = self.scheduler().next_group() else {
+            return 0;
+        };
         let mut polls = 0;
         while polls < pace.polls && self.run_next(group) {
             polls += 1;
@@ -84,9 +89,16 @@ impl Context {
                 break;
             }
         }
-        let slice_ns = self.refresh_now().as_nanos().saturating_sub(start.as_nanos());
+        let slice_ns = self
+            .refresh_now()
+            .as_nanos()
+            .saturating_sub(start.as_nanos());
         self.scheduler().charge(group, slice_ns);
-        pace.adapt(polls, slice_ns, self.directory().settings.task_budget.as_nanos() as u64);
+        pace.adapt(
+            polls,
+            slice_ns,
+            self.directory().settings.task_budget.as_nanos() as u64,
+        );
         polls
     }
 

@@ -42,7 +42,10 @@ const fn class(layout: Layout) -> (Option<usize>, Layout) {
         let log = (size - 1).ilog2() as usize;
         let quarter = (1 << log) / 4;
         let quarters = (size - (1 << log)).div_ceil(quarter);
-        (LINEAR_CLASSES + (log - 10) * 4 + quarters - 1, (1 << log) + quarters * quarter)
+        (
+            LINEAR_CLASSES + (log - 10) * 4 + quarters - 1,
+            (1 << log) + quarters * quarter,
+        )
     };
     match Layout::from_size_align(size, ALIGN) {
         Ok(layout) => (Some(class), layout),
@@ -53,7 +56,10 @@ const fn class(layout: Layout) -> (Option<usize>, Layout) {
 impl Blocks {
     pub(crate) fn new() -> Self {
         let lists = (0..CLASSES).map(|_| Vec::new()).collect();
-        Self { lists: RefCell::new(lists), bytes: Cell::new(0) }
+        Self {
+            lists: RefCell::new(lists),
+            bytes: Cell::new(0),
+        }
     }
 
     /// A block for `layout`, which must not be empty in size.
@@ -136,7 +142,10 @@ mod tests {
             let (class, layout) = class(Layout::from_size_align(size, 8).unwrap());
             let class = class.unwrap();
             assert!(layout.size() >= size && layout.size() < size + size / 4 + 64);
-            assert!(class == last || class == last + 1, "size {size} skips a class");
+            assert!(
+                class == last || class == last + 1,
+                "size {size} skips a class"
+            );
             assert_eq!(class_layout(class), layout);
             last = class;
         }

@@ -107,20 +107,13 @@ pub(crate) fn item<R: Request>(context: &Context, request: R) -> (Sent<R::Output
     // SAFETY: Valid: the block was made for this layout. Exclusive: it is not in use.
     unsafe { block.write(content) };
     let header = block.cast();
-    (Sent { item: header, output: PhantomData }, Traveller(header))
-}
-
-/// Takes the request out of an item that never left its sender.
-pub(crate) fn recall<R: Request>(sent: Sent<R::Output>, traveller: Traveller) -> R {
-    debug_assert_eq!(sent.item, traveller.0);
-    // SAFETY: As in `start`; the caller made the item of an `R`.
-    let body = unsafe { body::<R, R::Output>(traveller.0) };
-    let Body::Request(request) = std::mem::replace(body, Body::Gone) else {
-        unreachable!("the request of an item that was not sent is there");
-    };
-    // Both ends go, so the block is freed.
-    drop(traveller);
-    request
+    (
+        Sent {
+            item: header,
+            output: PhantomData,
+        },
+        Traveller(header),
+    )
 }
 
 impl<R: Request> Block<R, R::Output> {
@@ -152,7 +145,10 @@ fn start<R: Request>(traveller: Traveller) {
     let Body::Request(request) = std::mem::replace(body, Body::Gone) else {
         unreachable!("an item arrives with its request");
     };
-    request.start(Work { traveller: Some(traveller), output: PhantomData });
+    request.start(Work {
+        traveller: Some(traveller),
+        output: PhantomData,
+    });
 }
 
 unsafe fn refuse<F, T>(header: NonNull<Header>, error: SubmitError) {
@@ -219,8 +215,13 @@ impl<T> Sent<T> {
         let header = header(self.item);
         // Acquire: pairs with the swap in `end`, so that the output is seen.
         if header.ends.load(Ordering::Acquire) != RETURNED {
-            let same = header.waiter.take().filter(|old| old.will_wake(context.waker()));
-            header.waiter.set(Some(same.unwrap_or_else(|| context.waker().clone())));
+            let same = header
+                .waiter
+                .take()
+                .filter(|old| old.will_wake(context.waker()));
+            header
+                .waiter
+                .set(Some(same.unwrap_or_else(|| context.waker().clone())));
             return Poll::Pending;
         }
         let mut output: Option<Result<T, SubmitError>> = None;
@@ -318,8 +319,12 @@ pub(crate) struct Work<T> {
 impl<T> Work<T> {
     /// Leaves the current task's token in the item, and says whether the sender has given up.
     pub(crate) fn enter(&self, worker: Token) -> bool {
-        let Some(traveller) = &self.traveller else { return true };
-        header(traveller.0).worker.store(worker.bits(), Ordering::Relaxed);
+        let Some(traveller) = &self.traveller else {
+            return true;
+        };
+        header(traveller.0)
+            .worker
+            .store(worker.bits(), Ordering::Relaxed);
         // Pairs with the fence in `Sent::drop`.
         fence(Ordering::SeqCst);
         self.is_cancelled()
@@ -327,7 +332,9 @@ impl<T> Work<T> {
 
     /// Whether the sender has given up.
     pub(crate) fn is_cancelled(&self) -> bool {
-        let Some(traveller) = &self.traveller else { return true };
+        let Some(traveller) = &self.traveller else {
+            return true;
+        };
         header(traveller.0).cancelled.load(Ordering::Relaxed)
     }
 

@@ -31,13 +31,17 @@ use crate::shard::Context;
 pub struct JoinHandle<T> {
     task: TaskRef,
     taken: bool,
-    output: PhantomData<T>,
+    output: PhantomData<fn() -> T>,
 }
 
 impl<T> JoinHandle<T> {
     /// Takes the handle's reference of a task whose future's output is `T`.
-    pub(super) fn new(task: TaskRef) -> Self {
-        Self { task, taken: false, output: PhantomData }
+    pub(crate) fn new(task: TaskRef) -> Self {
+        Self {
+            task,
+            taken: false,
+            output: PhantomData,
+        }
     }
 
     /// Lets the task go on without its handle.
@@ -90,6 +94,8 @@ impl<T> Drop for JoinHandle<T> {
 
 impl<T> fmt::Debug for JoinHandle<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("JoinHandle").field("finished", &self.is_finished()).finish_non_exhaustive()
+        f.debug_struct("JoinHandle")
+            .field("finished", &self.is_finished())
+            .finish_non_exhaustive()
     }
 }

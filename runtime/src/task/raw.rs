@@ -88,7 +88,10 @@ impl TaskRef {
         token: Token,
         group: GroupId,
     ) -> (Self, Self) {
-        let block = context.blocks().take(Layout::new::<Task<F>>()).cast::<Task<F>>();
+        let block = context
+            .blocks()
+            .take(Layout::new::<Task<F>>())
+            .cast::<Task<F>>();
         let task = Task {
             header: Header {
                 vtable: &Task::<F>::VTABLE,
@@ -121,7 +124,10 @@ impl TaskRef {
     #[inline]
     pub(crate) fn poll(&self, context: &mut TaskContext<'_>) -> Poll<()> {
         let header = self.header();
-        assert!(header.stage.get() == Stage::Pending, "a task is polled by its loop alone");
+        assert!(
+            header.stage.get() == Stage::Pending,
+            "a task is polled by its loop alone"
+        );
         header.stage.set(Stage::Running);
         // SAFETY: Valid: the table's function is the one for this task's type. Exclusive: the stage
         // was `Pending` and is now `Running`, so nobody else touches the body meanwhile.
@@ -133,7 +139,10 @@ impl TaskRef {
     /// Drops the future; the output becomes [`JoinError::Cancelled`].
     pub(crate) fn cancel(&self) {
         let header = self.header();
-        assert!(header.stage.get() == Stage::Pending, "a task is cancelled between its polls");
+        assert!(
+            header.stage.get() == Stage::Pending,
+            "a task is cancelled between its polls"
+        );
         header.stage.set(Stage::Running);
         // SAFETY: As in `poll`.
         unsafe { (header.vtable.cancel)(self.0) };
@@ -258,7 +267,9 @@ unsafe fn body<'a, F: Future>(header: NonNull<Header>) -> &'a mut Body<F> {
 unsafe fn poll<F: Future>(header: NonNull<Header>, context: &mut TaskContext<'_>) -> Poll<()> {
     // SAFETY: The caller holds the stage `Running`, and the table names this function for `F` only.
     let body = unsafe { body::<F>(header) };
-    let Body::Future(future) = body else { return Poll::Ready(()) };
+    let Body::Future(future) = body else {
+        return Poll::Ready(());
+    };
     // SAFETY: Valid: a task's block never moves, and the future is dropped in place by `finish`.
     // Exclusive: as above.
     let future = unsafe { Pin::new_unchecked(future) };
@@ -294,7 +305,9 @@ fn finish<F: Future>(
     };
     // SAFETY: Valid: the task lives. Exclusive: the header is only ever shared.
     let header = unsafe { header.as_ref() };
-    header.panicked.set(matches!(output, Err(JoinError::Panicked(_))));
+    header
+        .panicked
+        .set(matches!(output, Err(JoinError::Panicked(_))));
     *body = Body::Output(output);
 }
 

@@ -10,6 +10,7 @@ use super::item::{Header, Traveller, link};
 use crate::sync::{AtomicPtr, Ordering};
 
 /// Items that one target has answered and one sender has not taken yet, newest first.
+#[derive(Debug)]
 pub(crate) struct Returns(AtomicPtr<Header>);
 
 /// Items answered in one turn, newest first.
@@ -40,7 +41,9 @@ impl Returns {
 
     /// Makes all items of `chain` visible to the sender. Never waits for room.
     pub(crate) fn publish(&self, chain: &mut Chain) {
-        let Some((newest, oldest)) = chain.ends.take() else { return };
+        let Some((newest, oldest)) = chain.ends.take() else {
+            return;
+        };
         let mut head = self.0.load(Ordering::Relaxed);
         loop {
             link(oldest).set(head);

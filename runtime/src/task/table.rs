@@ -47,7 +47,11 @@ impl TaskTable {
     /// Calls `f` with the task in `slot`, if there is one.
     #[inline]
     pub(crate) fn with<R>(&self, slot: Slot, f: impl FnOnce(&TaskRef) -> R) -> Option<R> {
-        self.entries.borrow().get(slot.index()).and_then(|entry| entry.task.as_ref()).map(f)
+        self.entries
+            .borrow()
+            .get(slot.index())
+            .and_then(|entry| entry.task.as_ref())
+            .map(f)
     }
 
     /// As [`TaskTable::with`], for the task of `generation` alone.
@@ -59,7 +63,9 @@ impl TaskTable {
         f: impl FnOnce(&TaskRef) -> R,
     ) -> Option<R> {
         let entries = self.entries.borrow();
-        let entry = entries.get(slot.index()).filter(|entry| entry.generation == generation)?;
+        let entry = entries
+            .get(slot.index())
+            .filter(|entry| entry.generation == generation)?;
         entry.task.as_ref().map(f)
     }
 
@@ -89,6 +95,9 @@ impl TaskTable {
 
     /// Any task that is left, for the end of a shard.
     pub(crate) fn any(&self) -> Option<TaskRef> {
-        self.entries.borrow().iter().find_map(|entry| entry.task.clone())
+        self.entries
+            .borrow()
+            .iter()
+            .find_map(|entry| entry.task.clone())
     }
 }

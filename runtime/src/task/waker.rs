@@ -10,7 +10,10 @@ use std::task::{RawWaker, RawWakerVTable, Waker};
 use crate::shard::Context;
 use crate::task::token::Token;
 
-const _: () = assert!(size_of::<*const ()>() == 8, "a token needs a 64-bit pointer");
+const _: () = assert!(
+    size_of::<*const ()>() == 8,
+    "a token needs a 64-bit pointer"
+);
 
 static VTABLE: RawWakerVTable = RawWakerVTable::new(clone, wake, wake, drop_nothing);
 

@@ -22,5 +22,4 @@ impl SimDriver {
     pub(crate) fn close(&self, _limit: Duration) -> io::Result<usize> {
         match *self {}
     }
-
 }
