@@ -50,22 +50,36 @@ use std::net::{Shutdown, SocketAddr};
 use std::os::fd::OwnedFd;
 use std::task::{Context, Poll};
 
-use super::{Driver, epoll};
+use super::{Driver, epoll, sim, uring};
 use crate::io::{BufResult, Chunk, IoBuf, IoBufMut};
 use crate::net::ListenOptions;
 
 /// A listening socket of the shard's backend.
 #[derive(Debug)]
 pub(crate) enum Listener {
+    /// On io_uring.
+    Uring(uring::Listener),
     /// On epoll.
     Epoll(epoll::Listener),
+    /// In a simulation.
+    Sim(sim::Listener),
 }
 
 /// A connected socket of the shard's backend.
 #[derive(Debug)]
 pub(crate) enum Stream {
+    /// On io_uring.
+    Uring(uring::Stream),
     /// On epoll.
     Epoll(epoll::Stream),
+    /// In a simulation.
+    Sim(sim::Stream),
+}
+
+impl From<uring::Stream> for Stream {
+    fn from(stream: uring::Stream) -> Self {
+        Self::Uring(stream)
+    }
 }
 
 impl From<epoll::Stream> for Stream {
@@ -74,11 +88,19 @@ impl From<epoll::Stream> for Stream {
     }
 }
 
+impl From<sim::Stream> for Stream {
+    fn from(stream: sim::Stream) -> Self {
+        Self::Sim(stream)
+    }
+}
+
 /// The same call on whichever backend it is.
 macro_rules! each {
     ($socket:expr, $inner:ident => $call:expr) => {
         match $socket {
+            Self::Uring($inner) => $call,
             Self::Epoll($inner) => $call,
+            Self::Sim($inner) => $call,
         }
     };
 }
@@ -91,8 +113,9 @@ impl Listener {
         options: &ListenOptions,
     ) -> io::Result<Self> {
         match driver {
+            Driver::Uring(driver) => uring::Listener::bind(driver, addr, options).map(Self::Uring),
             Driver::Epoll(driver) => epoll::Listener::bind(driver, addr, options).map(Self::Epoll),
-            Driver::Uring(_) | Driver::Sim(_) => Err(io::ErrorKind::Unsupported.into()),
+            Driver::Sim(driver) => sim::Listener::bind(driver, addr, options).map(Self::Sim),
         }
     }
 
@@ -123,16 +146,18 @@ impl Stream {
     /// Takes over a connected socket.
     pub(crate) fn from_fd(driver: &Driver, fd: OwnedFd) -> io::Result<Self> {
         match driver {
+            Driver::Uring(driver) => uring::Stream::from_fd(driver, fd).map(Self::Uring),
             Driver::Epoll(driver) => epoll::Stream::from_fd(driver, fd).map(Self::Epoll),
-            Driver::Uring(_) | Driver::Sim(_) => Err(io::ErrorKind::Unsupported.into()),
+            Driver::Sim(driver) => sim::Stream::from_fd(driver, fd).map(Self::Sim),
         }
     }
 
     /// Connects to `addr`.
     pub(crate) async fn connect(driver: &Driver, addr: SocketAddr) -> io::Result<Self> {
         match driver {
+            Driver::Uring(driver) => uring::Stream::connect(driver, addr).await.map(Self::Uring),
             Driver::Epoll(driver) => epoll::Stream::connect(driver, addr).await.map(Self::Epoll),
-            Driver::Uring(_) | Driver::Sim(_) => Err(io::ErrorKind::Unsupported.into()),
+            Driver::Sim(driver) => sim::Stream::connect(driver, addr).await.map(Self::Sim),
         }
     }
 
