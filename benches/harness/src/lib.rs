@@ -26,7 +26,7 @@ pub use error::BenchError;
 pub use listen::{bind, connect};
 pub use measure::{Meter, Sample, Spent, clock_ns, count_allocations_by};
 pub use orchestrate::{Plan, run};
-pub use pairs::{Gate, Tally, on_two_cores, one_way, round_trip};
+pub use pairs::{Gate, Tally, on_two_cores, one_way, one_way_sample, round_trip};
 pub use pin::{Cores, pin};
 pub use row::{Better, Kind, ROWS, Row, RowSpec, find_row};
 pub use stats::{Summary, median, quantile};

@@ -127,6 +127,20 @@ pub fn one_way(
         Ok(start)
     };
     let ((end, tally), start) = on_two_cores(params.cores, receive, send)?;
+    one_way_sample(start, end, &tally, ops)
+}
+
+/// The sample of a one-way stretch that began at the sender and ended at the receiver.
+///
+/// # Errors
+///
+/// [`BenchError::Check`] when the tally is not exactly `0..ops`.
+pub fn one_way_sample(
+    start: Meter,
+    end: Meter,
+    tally: &Tally,
+    ops: u64,
+) -> Result<Sample, BenchError> {
     tally.check(ops)?;
     let memory = Memory::read();
     Ok(start

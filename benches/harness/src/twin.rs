@@ -41,14 +41,14 @@ pub struct Serving {
 }
 
 impl Serving {
-    /// Runs `serve` once a shard, each on a pinned thread of its own with its listener.
+    /// Runs `serve` once a shard, each on a thread of its own pinned to its core, with its listener.
     ///
     /// # Errors
     ///
     /// [`BenchError::Pin`], [`BenchError::Panicked`], and what `serve` returns.
     pub fn each(
         self,
-        serve: impl Fn(TcpListener, &Counters) -> Result<(), BenchError> + Sync,
+        serve: impl Fn(usize, TcpListener, &Counters) -> Result<(), BenchError> + Sync,
     ) -> Result<(), BenchError> {
         let (serve, counters) = (&serve, &self.counters);
         std::thread::scope(|scope| {
@@ -56,7 +56,7 @@ impl Serving {
                 .map(|(listener, core)| {
                     scope.spawn(move || {
                         pin(core)?;
-                        serve(listener, counters)
+                        serve(core, listener, counters)
                     })
                 })
                 .collect();
