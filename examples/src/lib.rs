@@ -1,1 +1,5 @@
 //! One binary a question, and the market feed service.
+
+#![forbid(unsafe_code)]
+
+pub mod feed;

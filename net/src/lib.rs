@@ -1,1 +1,2 @@
 //! Network carriers as per-core shards.
+#![forbid(unsafe_code)]

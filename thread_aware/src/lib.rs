@@ -1,1 +1,67 @@
 //! Values that know which core they are on and relocate between cores.
+//!
+//! A thread-per-core program gives every core its own part of what it works on, so that no two
+//! cores write the same memory. When a value moves to another core it must be told, or it goes on
+//! working with the parts of the core that it left. This crate has the words for that, for use
+//! with any executor:
+//!
+//! - [`affinity`]: an [`Affinity`](affinity::Affinity) names a place, and the module knows where the
+//!   current thread is;
+//! - [`ThreadAware`]: a value that can be told that it has moved, implemented for the types of
+//!   core, alloc and std;
+//! - `topology` (feature `threads`): the cores, caches and memory nodes that this process may use;
+//! - `registry` (feature `threads`): pinning threads to them.
+//!
+//! The shared pointer whose value is per core, its strategies, the closures that relocate their
+//! captures and the derive macro are not in this version yet.
+//!
+//! # Example
+//!
+//! ```
+//! use thread_aware::{
+//!     ThreadAware,
+//!     affinity::{Affinity, pinned_affinities},
+//! };
+//!
+//! /// Working memory that is fetched anew on the core that uses it.
+//! #[derive(Default)]
+//! struct Scratch {
+//!     home: Option<Affinity>,
+//!     bytes: Vec<u8>,
+//! }
+//!
+//! impl ThreadAware for Scratch {
+//!     fn relocate(&mut self, _source: Option<Affinity>, destination: Affinity) {
+//!         self.home = Some(destination);
+//!         self.bytes = Vec::with_capacity(self.bytes.capacity());
+//!     }
+//! }
+//!
+//! let cores = pinned_affinities(&[4]);
+//! let mut work = (String::from("a job"), Scratch::default());
+//! work.relocate(Some(cores[0]), cores[3]); // the tuple tells its elements
+//! assert_eq!(work.1.home, Some(cores[3]));
+//! ```
+//!
+//! # Features
+//!
+//! | feature | default | what it adds |
+//! |---|---|---|
+//! | `std` | yes | the current affinity, and implementations for the types of std |
+//! | `threads` | no | `topology` and `registry`; brings `std`, core_affinity and rustix |
+//!
+//! Without `std` the crate needs `alloc` only. The crate has no unsafe code.
+#![cfg_attr(not(feature = "std"), no_std)]
+#![deny(unsafe_code)]
+
+extern crate alloc;
+
+pub mod affinity;
+#[cfg(feature = "threads")]
+pub mod registry;
+mod relocate;
+mod sync;
+#[cfg(feature = "threads")]
+pub mod topology;
+
+pub use relocate::ThreadAware;

@@ -1,1 +1,2 @@
 //! Contract tests of the primitives on every host.
+#![forbid(unsafe_code)]

@@ -1,0 +1,216 @@
+//! Crates depend in one direction, and none of the four libraries pulls in tokio.
+
+use std::{collections::BTreeMap, process::Command};
+
+use crate::tree::{Tree, assert_clean, assert_fires, root};
+
+/// The libraries, lowest first: each may use those before it.
+const LIBRARIES: [&str; 4] = [
+    "corelane-thread-aware",
+    "corelane-primitives",
+    "corelane",
+    "corelane-net",
+];
+
+/// Packages that depend on none of ours, and who alone may use each.
+const PARTS: [(&str, &[&str]); 4] = [
+    ("corelane-thread-aware-derive", &["corelane-thread-aware"]),
+    ("corelane-macros", &["corelane"]),
+    (
+        "corelane-bench-harness",
+        &["corelane-benches", "corelane-bench-peers"],
+    ),
+    ("corelane-bench-peers", &[]),
+];
+
+/// Packages above the libraries, which use them and not one another.
+const TOP: [&str; 4] = [
+    "corelane-examples",
+    "corelane-benches",
+    "corelane-docs",
+    "corelane-contract",
+];
+
+/// One package and the names of the workspace's packages that it depends on, in any table.
+#[derive(Debug)]
+struct Package {
+    name: String,
+    ours: Vec<String>,
+}
+
+fn packages(tree: &Tree) -> Vec<Package> {
+    let root = parse("Cargo.toml", tree.text("Cargo.toml"));
+    let shared = renamed(&root["workspace"]["dependencies"]);
+    let manifests = tree
+        .files
+        .iter()
+        .filter(|file| file.path.ends_with("/Cargo.toml"));
+    let manifests = manifests.map(|file| parse(&file.path, &file.text));
+    let members = manifests.filter(|manifest| manifest.contains_key("package"));
+    let members: Vec<toml::Table> = members.collect();
+    let name = |manifest: &toml::Table| {
+        manifest["package"]["name"]
+            .as_str()
+            .expect("a name")
+            .to_owned()
+    };
+    let all: Vec<String> = members.iter().map(name).collect();
+    let own = |manifest: &toml::Table| {
+        let mut keys = Vec::new();
+        dependencies(manifest, &mut keys);
+        let names = keys
+            .into_iter()
+            .map(|key| shared.get(&key).cloned().unwrap_or(key));
+        names.filter(|key| all.contains(key)).collect()
+    };
+    members
+        .iter()
+        .map(|manifest| Package {
+            name: name(manifest),
+            ours: own(manifest),
+        })
+        .collect()
+}
+
+fn parse(path: &str, text: &str) -> toml::Table {
+    text.parse()
+        .unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+/// The package that each key of a dependency table stands for.
+fn renamed(table: &toml::Value) -> BTreeMap<String, String> {
+    let package = |key: &str, value: &toml::Value| {
+        value
+            .get("package")
+            .and_then(toml::Value::as_str)
+            .unwrap_or(key)
+            .to_owned()
+    };
+    let table = table.as_table().expect("dependencies are a table");
+    table
+        .iter()
+        .map(|(key, value)| (key.clone(), package(key, value)))
+        .collect()
+}
+
+/// Every dependency of a manifest: normal, build and dev, for all targets.
+fn dependencies(table: &toml::Table, out: &mut Vec<String>) {
+    for (key, value) in table {
+        match (key.as_str(), value) {
+            ("dependencies" | "build-dependencies" | "dev-dependencies", value) => {
+                out.extend(renamed(value).into_values());
+            }
+            ("target", toml::Value::Table(targets)) => {
+                for target in targets.values().filter_map(toml::Value::as_table) {
+                    dependencies(target, out);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Dependencies against the direction, and packages without a place in it.
+fn directions(tree: &Tree) -> Vec<String> {
+    let mut offenders = Vec::new();
+    for package in packages(tree) {
+        let place = LIBRARIES.iter().position(|name| *name == package.name);
+        let is_part = PARTS.iter().any(|(name, _)| *name == package.name);
+        let below = match place {
+            Some(place) => &LIBRARIES[..place],
+            None if TOP.contains(&package.name.as_str()) => &LIBRARIES[..],
+            None if is_part => &[],
+            None => {
+                offenders.push(format!("{} has no place among the layers", package.name));
+                continue;
+            }
+        };
+        for used in &package.ours {
+            let users = PARTS
+                .iter()
+                .find(|(name, _)| name == used)
+                .map_or(&[][..], |part| part.1);
+            if !below.contains(&used.as_str()) && !users.contains(&package.name.as_str()) {
+                offenders.push(format!("{} must not depend on {used}", package.name));
+            }
+        }
+    }
+    offenders
+}
+
+/// Lines of a `cargo tree` listing that name tokio itself.
+fn tokio_lines(listing: &str) -> Vec<String> {
+    listing
+        .lines()
+        .filter(|line| line.starts_with("tokio v"))
+        .map(Into::into)
+        .collect()
+}
+
+#[test]
+fn crates_depend_in_one_direction() {
+    assert_clean("dependency direction", &directions(&Tree::checkout()));
+}
+
+#[test]
+fn libraries_hold_no_tokio() {
+    for library in LIBRARIES {
+        let output = Command::new(env!("CARGO"))
+            .args([
+                "tree", "--locked", "-e", "normal", "--prefix", "none", "-p", library,
+            ])
+            .current_dir(root())
+            .output()
+            .expect("cargo ran this test, so it can run again");
+        let listing = String::from_utf8_lossy(&output.stdout);
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(
+            output.status.success() && listing.starts_with(library),
+            "{library}: {errors}"
+        );
+        assert_clean(&format!("tokio below {library}"), &tokio_lines(&listing));
+    }
+}
+
+#[test]
+fn tokio_rule_fires() {
+    let listing = "corelane v0.1.0\ntokio-util v0.7.1\ntokio v1.48.0\n";
+    assert_fires(&tokio_lines(listing), &["tokio v1.48.0"]);
+}
+
+#[test]
+fn direction_rule_fires() {
+    let package = |name: &str, rest: &str| format!("[package]\nname = \"{name}\"\n{rest}");
+    let up = package(
+        "corelane-thread-aware",
+        "[dev-dependencies]\ncorelane.workspace = true",
+    );
+    let target = "[target.'cfg(unix)'.dependencies]\nx = { package = \"corelane\", path = \"r\" }";
+    let sideways = package("corelane-primitives", target);
+    let down = package(
+        "corelane",
+        "[dependencies]\nta.workspace = true\ncorelane-macros = \"1\"",
+    );
+    let tree = Tree::sample(&[
+        (
+            "Cargo.toml",
+            "[workspace.dependencies]\nta = { package = \"corelane-thread-aware\" }",
+        ),
+        ("a/Cargo.toml", &up),
+        ("b/Cargo.toml", &sideways),
+        ("c/Cargo.toml", &down),
+        (
+            "d/Cargo.toml",
+            &package("corelane-macros", "[dependencies]\nta.workspace = true"),
+        ),
+        ("e/Cargo.toml", &package("stray", "")),
+    ]);
+    let found = directions(&tree);
+    let wanted = [
+        "corelane-thread-aware must not depend on corelane",
+        "corelane-primitives must not depend on corelane",
+        "corelane-macros must not depend on corelane-thread-aware",
+        "stray has no place",
+    ];
+    assert_fires(&found, &wanted);
+}

@@ -1,0 +1,60 @@
+//! The market feed: everything of the service that needs neither a runtime nor a socket.
+//!
+//! Bytes of an input become lines, lines become updates, updates build order books, and books give
+//! what subscribers and reports show. Each part is a plain value that one shard owns; the binary
+//! `market-feed` puts them on shards and lanes.
+//!
+//! ```
+//! use corelane_examples::feed::{Books, Decoder, Generator, KEPT_UPDATES_MAX, write_line};
+//!
+//! let mut text = Vec::new();
+//! for update in Generator::new(1).take(1000) {
+//!     write_line(&mut text, 0, &update)?;
+//! }
+//! let (mut decoder, mut books) = (Decoder::default(), Books::new(KEPT_UPDATES_MAX));
+//! let mut chunk = &text[..];
+//! while let Some(received) = decoder.decode(&mut chunk) {
+//!     books.apply(received?.update)?;
+//! }
+//! assert!(books.iter().all(|book| book.is_current() && book.counts().gaps == 0));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod book;
+mod decimal;
+mod decode;
+mod generator;
+mod input;
+mod instrument;
+mod line;
+mod options;
+mod pipeline;
+mod random;
+mod render;
+mod report;
+mod serve;
+mod speed;
+mod symbol;
+mod update;
+mod wire;
+
+pub use self::{
+    book::{Book, BookCounts, Change, KEPT_UPDATES_MAX, Top},
+    decimal::{DECIMAL_DIGITS, Decimal, DecimalError, Volume},
+    decode::{Decoder, Malformed, MalformedLog},
+    generator::{Generator, LEVELS_SHOWN},
+    input::{CHUNK_BYTES, InputEnd, InputError, read_input},
+    instrument::{INSTRUMENTS, Instrument, InstrumentId},
+    line::{LINE_BYTES_MAX, Line, LineFramer},
+    options::{
+        Driver, ExpectedHash, ExpectedHashError, HashMismatch, Idle, Options, SHARDS_MAX, Unstarted,
+    },
+    pipeline::{Ages, BOOKS_MAX, Books, BooksFull, ShardSummary, shard_of},
+    render::write_line,
+    report::{AgeReport, BookReport, DriverReport, LiveLine, Report, SubscriberReport},
+    serve::{OUTBOX_BYTES_MAX, Outbox, TooSlow, write_top, write_trade},
+    speed::{Speed, SpeedError},
+    symbol::{SYMBOL_BYTES_MAX, Symbol, SymbolError},
+    update::{Depth, Level, Received, Snapshot, Ticker, Trade, Update},
+    wire::LineError,
+};

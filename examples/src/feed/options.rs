@@ -1,0 +1,377 @@
+//! The command line of the service.
+
+use std::ffi::OsString;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use clap::{Parser, ValueEnum};
+
+use super::{BookReport, Speed, Symbol, SymbolError};
+
+/// Builds order books from a market feed on every core, and serves them.
+///
+/// Without an input the embedded feed of five futures runs.
+///
+/// ```
+/// use corelane_examples::feed::{Driver, Options, Speed};
+///
+/// let options = Options::from_args(["market-feed", "--driver", "epoll"])?;
+/// assert_eq!(options.driver, Driver::Epoll);
+/// assert_eq!(options.speed, Speed::Max);
+/// # Ok::<(), corelane_examples::feed::Unstarted>(())
+/// ```
+#[derive(Clone, Debug, Parser)]
+#[command(name = "market-feed", version)]
+pub struct Options {
+    /// Replays recorded feeds, plain or gzip, each with a reader of its own
+    #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with = "listen")]
+    pub replay: Vec<PathBuf>,
+
+    /// Receives the same lines over TCP
+    #[arg(long, value_name = "ADDR")]
+    pub listen: Option<SocketAddr>,
+
+    /// Serves best prices and trades as JSON lines over TCP
+    #[arg(long, value_name = "ADDR")]
+    pub serve: Option<SocketAddr>,
+
+    /// Ends after so many seconds; else at the end of the replay or on Ctrl-C
+    #[arg(long, value_name = "N", value_parser = positive_seconds)]
+    pub seconds: Option<f64>,
+
+    /// How many times faster than recorded: 1x, 100x, max
+    #[arg(
+        long,
+        value_name = "Nx|max",
+        default_value = "max",
+        requires = "replay"
+    )]
+    pub speed: Speed,
+
+    /// How many shards; one a physical core by default
+    #[arg(long, value_name = "N", value_parser = shard_count)]
+    pub shards: Option<usize>,
+
+    /// The I/O driver
+    #[arg(long, value_enum, default_value_t)]
+    pub driver: Driver,
+
+    /// What a shard without work does
+    #[arg(long, value_enum, default_value_t)]
+    pub idle: Idle,
+
+    /// Ends with status 2 at the first malformed line
+    #[arg(long)]
+    pub strict: bool,
+
+    /// Writes the report as JSON
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+
+    /// Ends with status 1 unless the book has this hash at the end; may be repeated
+    #[arg(long, value_name = "SYMBOL=HEX")]
+    pub expect_sha256: Vec<ExpectedHash>,
+
+    /// The seed of the embedded feed
+    #[arg(long, value_name = "N", default_value_t = 1, conflicts_with_all = ["replay", "listen"])]
+    pub seed: u64,
+}
+
+impl Options {
+    /// Reads a command line, whose first part is the name of the program.
+    ///
+    /// # Errors
+    ///
+    /// [`Unstarted`] when the command line asks for help, or is not one of this program; then it
+    /// names the part that is wrong in one line.
+    pub fn from_args<T>(args: impl IntoIterator<Item = T>) -> Result<Self, Unstarted>
+    where
+        T: Into<OsString> + Clone,
+    {
+        Self::try_parse_from(args).map_err(|error| {
+            let text = error.to_string();
+            if !error.use_stderr() {
+                return Unstarted { text, status: 0 };
+            }
+            // The paragraphs behind the first one are usage and tips.
+            let said = text
+                .lines()
+                .map(str::trim)
+                .take_while(|line| !line.is_empty());
+            Unstarted {
+                text: said.collect::<Vec<_>>().join(" "),
+                status: 2,
+            }
+        })
+    }
+}
+
+/// Why the program ends before it starts.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{text}")]
+pub struct Unstarted {
+    /// What is to be shown: on standard output with status zero, else on standard error.
+    pub text: String,
+    /// The status to end with: zero for help and version, two for a bad command line.
+    pub status: u8,
+}
+
+/// Largest number of shards that the command line accepts.
+pub const SHARDS_MAX: usize = 1024;
+
+/// The I/O driver that is asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Driver {
+    /// `io_uring` where the kernel has it, else epoll
+    #[default]
+    Auto,
+    /// `io_uring` or nothing
+    Uring,
+    /// epoll
+    Epoll,
+}
+
+/// What a shard without work does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Idle {
+    /// Sleeps at once
+    Park,
+    /// Spins for a short time, then sleeps
+    #[default]
+    SpinThenPark,
+    /// Never sleeps
+    Spin,
+}
+
+/// The hash that a book is to have at the end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExpectedHash {
+    /// Whose book.
+    pub symbol: Symbol,
+    /// The hash in lower-case hexadecimal digits, as [`Book::sha256`](super::Book::sha256) gives
+    /// it.
+    pub sha256: String,
+}
+
+impl ExpectedHash {
+    /// Looks for the book among those of a report, and compares.
+    ///
+    /// # Errors
+    ///
+    /// [`HashMismatch`] shows both hashes, or says that there is no such book.
+    pub fn check(&self, books: &[BookReport]) -> Result<(), HashMismatch> {
+        let (symbol, expected) = (self.symbol, self.sha256.clone());
+        match books.iter().find(|book| book.symbol == symbol) {
+            None => Err(HashMismatch::NoBook { symbol, expected }),
+            Some(book) if book.sha256 == expected => Ok(()),
+            Some(book) => Err(HashMismatch::Other {
+                symbol,
+                expected,
+                found: book.sha256.clone(),
+            }),
+        }
+    }
+}
+
+/// A book is not the expected one.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum HashMismatch {
+    /// The book has another hash.
+    #[error("{symbol}: expected sha256 {expected}, found {found}")]
+    Other {
+        /// Whose book.
+        symbol: Symbol,
+        /// The hash that was asked for.
+        expected: String,
+        /// The hash of the book.
+        found: String,
+    },
+    /// No update of the symbol has come.
+    #[error("{symbol}: expected sha256 {expected}, found no book")]
+    NoBook {
+        /// Whose book.
+        symbol: Symbol,
+        /// The hash that was asked for.
+        expected: String,
+    },
+}
+
+impl FromStr for ExpectedHash {
+    type Err = ExpectedHashError;
+
+    fn from_str(text: &str) -> Result<Self, ExpectedHashError> {
+        let (symbol, hex) = text.split_once('=').ok_or(ExpectedHashError::Form)?;
+        let symbol = symbol.parse().map_err(ExpectedHashError::Symbol)?;
+        if hex.len() != 64 || !hex.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            return Err(ExpectedHashError::Hex);
+        }
+        Ok(Self {
+            symbol,
+            sha256: hex.to_ascii_lowercase(),
+        })
+    }
+}
+
+/// Why a text is no [`ExpectedHash`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ExpectedHashError {
+    /// There is no equals sign.
+    #[error("it has the form SYMBOL=HEX")]
+    Form,
+    /// What stands before the equals sign is no symbol.
+    #[error("{0}")]
+    Symbol(#[source] SymbolError),
+    /// What stands behind it is no SHA-256.
+    #[error("a SHA-256 has 64 hexadecimal digits")]
+    Hex,
+}
+
+fn positive_seconds(text: &str) -> Result<f64, String> {
+    let seconds: f64 = text
+        .parse()
+        .map_err(|_| "not a number of seconds".to_owned())?;
+    // Within a century a Duration can hold it and a clock can add it.
+    let in_range = seconds > 0.0 && seconds <= 3.2e9;
+    if in_range {
+        Ok(seconds)
+    } else {
+        Err("not a number of seconds above zero".to_owned())
+    }
+}
+
+fn shard_count(text: &str) -> Result<usize, String> {
+    let shards: usize = text
+        .parse()
+        .map_err(|_| "not a number of shards".to_owned())?;
+    let in_range = (1..=SHARDS_MAX).contains(&shards);
+    if in_range {
+        Ok(shards)
+    } else {
+        Err(format!("not in 1 to {SHARDS_MAX}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::feed::{Books, Generator, KEPT_UPDATES_MAX};
+
+    fn read(args: &str) -> Result<Options, Unstarted> {
+        Options::from_args(["market-feed"].into_iter().chain(args.split_whitespace()))
+    }
+
+    const HASH: &str = "C16F563D045838D7C4FB8F299EEF71B29FADD299D1CC008065F55DB839AA4885";
+
+    #[test]
+    fn every_option_is_read() {
+        let replay = format!(
+            "--replay a.gz b.gz --serve 127.0.0.1:0 --seconds 1.5 --speed 100x --shards 4 \
+             --driver uring --idle spin --strict --json out.json --expect-sha256 A={HASH} \
+             --expect-sha256 B={HASH}"
+        );
+        let options = read(&replay).unwrap();
+        assert_eq!(options.replay, ["a.gz", "b.gz"].map(PathBuf::from));
+        assert_eq!(options.serve, Some("127.0.0.1:0".parse().unwrap()));
+        assert_eq!(
+            (options.seconds, options.speed),
+            (Some(1.5), Speed::Times(100.0))
+        );
+        assert_eq!((options.shards, options.strict), (Some(4), true));
+        assert_eq!((options.driver, options.idle), (Driver::Uring, Idle::Spin));
+        assert_eq!(options.json, Some("out.json".into()));
+        assert_eq!(options.expect_sha256.len(), 2);
+        assert_eq!(options.expect_sha256[1].sha256, HASH.to_lowercase());
+        assert_eq!(read("--seed 7").unwrap().seed, 7);
+        assert_eq!(
+            read("--listen [::1]:9").unwrap().listen,
+            Some("[::1]:9".parse().unwrap())
+        );
+        assert_eq!(
+            read("--idle spin-then-park").unwrap().idle,
+            Idle::SpinThenPark
+        );
+    }
+
+    #[test]
+    fn without_options_the_embedded_feed_runs_at_full_speed() {
+        let options = read("").unwrap();
+        assert!(options.replay.is_empty() && options.listen.is_none() && options.serve.is_none());
+        assert_eq!(
+            (options.driver, options.idle),
+            (Driver::Auto, Idle::SpinThenPark)
+        );
+        assert_eq!(
+            (options.speed, options.seed, options.shards),
+            (Speed::Max, 1, None)
+        );
+    }
+
+    #[test]
+    fn a_bad_command_line_is_one_line_that_names_the_part() {
+        for (args, named) in [
+            ("--bogus", "--bogus"),
+            ("stray", "stray"),
+            ("--shards 0", "--shards"),
+            ("--shards 1025", "1 to 1024"),
+            ("--shards two", "two"),
+            ("--seconds 0", "--seconds"),
+            ("--seconds NaN", "NaN"),
+            ("--seconds 1e300", "--seconds"),
+            ("--replay a --speed 0x", "--speed"),
+            ("--speed 2x", "--replay"),
+            ("--driver kqueue", "auto, uring, epoll"),
+            ("--idle nap", "park, spin-then-park, spin"),
+            ("--listen here", "--listen"),
+            ("--serve 127.0.0.1", "--serve"),
+            ("--replay", "--replay"),
+            ("--replay a --listen 127.0.0.1:1", "--listen"),
+            ("--replay a --seed 1", "--seed"),
+            ("--expect-sha256 A", "SYMBOL=HEX"),
+            ("--expect-sha256 A=12", "64 hexadecimal digits"),
+            ("--expect-sha256 =12", "a symbol has no name"),
+            ("--json", "--json"),
+        ] {
+            let refused = read(args).expect_err(args);
+            assert_eq!(refused.status, 2, "{args}");
+            let Unstarted { text, .. } = refused;
+            assert!(
+                text.contains(named) && !text.contains('\n'),
+                "{args}: {text}"
+            );
+        }
+    }
+
+    #[test]
+    fn help_is_no_error() {
+        for args in ["--help", "--version"] {
+            let shown = read(args).unwrap_err();
+            assert_eq!(shown.status, 0);
+            assert!(shown.text.contains("market-feed"), "{}", shown.text);
+        }
+    }
+
+    #[test]
+    fn a_mismatch_shows_both_hashes() {
+        let mut books = Books::new(KEPT_UPDATES_MAX);
+        for update in Generator::new(1).take(100) {
+            books.apply(update).unwrap();
+        }
+        let reports: Vec<_> = books.iter().map(BookReport::from).collect();
+        let found = books.book("ES".parse().unwrap()).unwrap().sha256();
+        let expect = |text: String| text.parse::<ExpectedHash>().unwrap().check(&reports);
+        assert_eq!(expect(format!("ES={found}")), Ok(()));
+        let mismatch = expect(format!("ES={HASH}")).unwrap_err().to_string();
+        assert!(
+            mismatch.contains(&found) && mismatch.contains(&HASH.to_lowercase()),
+            "{mismatch}"
+        );
+        let missing = expect(format!("XX={HASH}")).unwrap_err().to_string();
+        assert!(
+            missing.contains("XX") && missing.contains("no book"),
+            "{missing}"
+        );
+    }
+}

@@ -1,0 +1,334 @@
+//! How updates spread over shards, and how what the shards counted comes together.
+//!
+//! Owner: each shard has its own books and statistics; only [`ShardSummary`] leaves it, at the end.
+
+use std::collections::HashMap;
+
+use hdrhistogram::Histogram;
+
+use super::instrument::InstrumentId;
+use super::report::{AgeReport, BookReport, Report};
+use super::{Book, Change, Symbol, Update};
+
+/// The shard that owns a symbol's book, among `shards` of them.
+///
+/// The instruments of the embedded feed go round robin, others by a hash that every process shares.
+///
+/// ```
+/// use corelane_examples::feed::shard_of;
+///
+/// assert_eq!(shard_of("NQ".parse()?, 2), 1);
+/// assert_ne!(shard_of("BTCUSDT".parse()?, 2), shard_of("ETHUSDT".parse()?, 2));
+/// # Ok::<(), corelane_examples::feed::SymbolError>(())
+/// ```
+///
+/// # Panics
+///
+/// When there are no shards.
+pub fn shard_of(symbol: Symbol, shards: usize) -> usize {
+    assert!(shards > 0, "a book needs a shard");
+    match InstrumentId::named(symbol) {
+        Some(id) => id.index() % shards,
+        None => (mixed(symbol.spread()) % shards as u64) as usize,
+    }
+}
+
+/// The finalizer of SplitMix64 (Steele, Lea, Flood, "Fast Splittable Pseudorandom Number
+/// Generators"), since the low bits of FNV-1a alone put similar names on one shard.
+fn mixed(hash: u64) -> u64 {
+    let hash = (hash ^ (hash >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let hash = (hash ^ (hash >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    hash ^ (hash >> 31)
+}
+
+/// Largest number of books that a shard builds: symbols come from outside, and so need a bound.
+pub const BOOKS_MAX: usize = 4096;
+
+/// The books of one shard.
+#[derive(Debug)]
+pub struct Books {
+    books: HashMap<Symbol, Book>,
+    kept_max: usize,
+}
+
+impl Books {
+    /// No books yet; each will keep at most `kept_max` updates while it waits for a snapshot.
+    pub fn new(kept_max: usize) -> Self {
+        Self {
+            books: HashMap::new(),
+            kept_max,
+        }
+    }
+
+    /// Applies `update` to the book of its symbol, which is made when it is the first one.
+    ///
+    /// # Errors
+    ///
+    /// [`BooksFull`] hands back an update of a new symbol when there are [`BOOKS_MAX`] books.
+    pub fn apply(&mut self, update: Update) -> Result<(Change, &Book), BooksFull> {
+        let symbol = update.symbol();
+        if self.books.len() == BOOKS_MAX && !self.books.contains_key(&symbol) {
+            return Err(BooksFull(update));
+        }
+        let book = self
+            .books
+            .entry(symbol)
+            .or_insert_with(|| Book::new(symbol, self.kept_max));
+        let change = book.apply(update);
+        Ok((change, book))
+    }
+
+    /// The book of a symbol, if any update of it has come.
+    pub fn book(&self, symbol: Symbol) -> Option<&Book> {
+        self.books.get(&symbol)
+    }
+
+    /// All books, in no particular order.
+    pub fn iter(&self) -> impl Iterator<Item = &Book> {
+        self.books.values()
+    }
+}
+
+/// A shard has as many books as it may have; the update is handed back.
+#[derive(Debug, thiserror::Error)]
+#[error("no room for the book of {}", .0.symbol())]
+pub struct BooksFull(pub Update);
+
+/// Ages of updates, at a fixed memory: from 1 ns to a minute, to a thousandth of each value.
+#[derive(Clone, Debug)]
+pub struct Ages(Histogram<u64>);
+
+const AGE_NS_MAX: u64 = 60_000_000_000;
+
+impl Ages {
+    /// Counts one age; more than a minute counts as a minute.
+    pub fn record(&mut self, age_ns: u64) {
+        self.0.saturating_record(age_ns);
+    }
+
+    /// Adds the ages of another shard.
+    pub fn merge(&mut self, other: &Self) {
+        self.0
+            .add(&other.0)
+            .expect("all histograms of ages have the same bounds");
+    }
+
+    /// Forgets all ages and keeps the memory.
+    pub fn clear(&mut self) {
+        self.0.reset();
+    }
+
+    /// How many ages were counted.
+    pub fn len(&self) -> u64 {
+        self.0.len()
+    }
+
+    /// Whether none was counted.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The age that this share of all does not exceed; zero without any.
+    pub fn quantile_ns(&self, share: f64) -> u64 {
+        self.0.value_at_quantile(share)
+    }
+
+    /// The largest age; zero without any.
+    pub fn max_ns(&self) -> u64 {
+        self.0.max()
+    }
+}
+
+impl Default for Ages {
+    fn default() -> Self {
+        Self(Histogram::new_with_bounds(1, AGE_NS_MAX, 3).expect("the bounds are in order"))
+    }
+}
+
+/// What one shard has counted, in a form that may leave it.
+#[derive(Clone, Debug, Default)]
+pub struct ShardSummary {
+    /// Updates applied here.
+    pub updates: u64,
+    /// Their ages.
+    pub ages: Ages,
+    /// Most updates that ever waited in a lane to here.
+    pub lane_peak: u64,
+    /// Malformed lines of the inputs decoded here.
+    pub malformed: u64,
+    /// What full places here handed back.
+    pub refused: u64,
+    /// Subscribers accepted here.
+    pub served: u64,
+    /// Subscribers cut here.
+    pub cut: u64,
+    /// The books at the end, with what each had to drop of what it kept.
+    pub books: Vec<BookReport>,
+}
+
+impl ShardSummary {
+    /// Takes the final state of the books in.
+    pub fn close_books(&mut self, books: &Books) {
+        for book in books.iter() {
+            self.refused += book.counts().lapsed;
+            self.books.push(BookReport::from(book));
+        }
+    }
+}
+
+impl Report {
+    /// The report of a run of `seconds` on which these shards worked; its driver is left open.
+    pub fn of_shards(seconds: f64, summaries: Vec<ShardSummary>) -> Self {
+        let mut report = Self {
+            shards: summaries.len(),
+            seconds,
+            ..Self::default()
+        };
+        let mut ages = Ages::default();
+        for summary in summaries {
+            ages.merge(&summary.ages);
+            report.updates += summary.updates;
+            report.lane_peak = report.lane_peak.max(summary.lane_peak);
+            report.malformed += summary.malformed;
+            report.refused += summary.refused;
+            report.subscribers.served += summary.served;
+            report.subscribers.cut += summary.cut;
+            report.books.extend(summary.books);
+        }
+        report.books.sort_by_key(|book| book.symbol);
+        report.gaps = report.books.iter().map(|book| book.gaps).sum();
+        report.age_ns = AgeReport::from(&ages);
+        // A run that took no time at all has no rate.
+        report.updates_per_s = if seconds > 0.0 {
+            report.updates as f64 / seconds
+        } else {
+            0.0
+        };
+        report
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::feed::{Decimal, Generator, INSTRUMENTS, Trade};
+
+    #[test]
+    fn the_instruments_go_round_robin() {
+        let shards: Vec<_> = INSTRUMENTS
+            .iter()
+            .map(|row| shard_of(row.symbol(), 2))
+            .collect();
+        assert_eq!(shards, [0, 1, 0, 1, 0]);
+    }
+
+    #[test]
+    fn other_symbols_spread_evenly() {
+        for shards in [1, 2, 3, 4, 7, 64] {
+            let mut books = vec![0_usize; shards];
+            for number in 0..100 * shards {
+                books[shard_of(format!("SYM{number}").parse().unwrap(), shards)] += 1;
+            }
+            assert!(
+                books.iter().all(|count| (50..200).contains(count)),
+                "{shards}: {books:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_symbol_too_many_is_handed_back() {
+        let mut books = Books::new(0);
+        let trade = |number: usize| {
+            let symbol = format!("S{number}").parse().unwrap();
+            let one = Decimal::from_units(1);
+            Update::Trade(Trade {
+                symbol,
+                id: 1,
+                price: one,
+                quantity: one,
+            })
+        };
+        for number in 0..BOOKS_MAX {
+            books.apply(trade(number)).unwrap();
+        }
+        let BooksFull(refused) = books.apply(trade(BOOKS_MAX)).unwrap_err();
+        assert_eq!(refused, trade(BOOKS_MAX));
+        let (_, book) = books.apply(trade(0)).unwrap();
+        assert_eq!(book.counts().trades, 2, "a known symbol still has its book");
+    }
+
+    #[test]
+    fn a_report_adds_what_its_shards_counted() {
+        let mut summaries = Vec::new();
+        for shard in 0..2_u64 {
+            // One kept update only, so that those before a snapshot lapse.
+            let mut books = Books::new(1);
+            let mut summary = ShardSummary {
+                updates: 1_000,
+                lane_peak: 10 + shard,
+                malformed: 1,
+                refused: 2,
+                served: 3,
+                cut: shard,
+                ..ShardSummary::default()
+            };
+            for update in Generator::new(4).skip(5).take(500) {
+                if shard_of(update.symbol(), 2) as u64 == shard {
+                    books.apply(update).unwrap();
+                    summary.ages.record(100 * (shard + 1));
+                }
+            }
+            let lapsed: u64 = books.iter().map(|book| book.counts().lapsed).sum();
+            assert!(lapsed > 0);
+            summary.close_books(&books);
+            assert_eq!(summary.refused, 2 + lapsed);
+            summaries.push(summary);
+        }
+        let refused: u64 = summaries.iter().map(|summary| summary.refused).sum();
+        let report = Report::of_shards(2.0, summaries);
+        assert_eq!(
+            (report.shards, report.updates, report.updates_per_s),
+            (2, 2_000, 1_000.0)
+        );
+        assert_eq!(
+            (report.lane_peak, report.malformed, report.refused),
+            (11, 2, refused)
+        );
+        assert_eq!((report.subscribers.served, report.subscribers.cut), (6, 1));
+        assert_eq!((report.age_ns.p50, report.age_ns.max), (100, 200));
+        let symbols: Vec<_> = report
+            .books
+            .iter()
+            .map(|book| book.symbol.to_string())
+            .collect();
+        assert_eq!(symbols, ["CL", "ES", "GC", "NQ", "ZN"]);
+        assert_eq!(Report::of_shards(0.0, Vec::new()).updates_per_s, 0.0);
+    }
+
+    #[test]
+    fn ages_are_exact_to_a_thousandth_and_bounded() {
+        let mut ages = Ages::default();
+        assert_eq!(
+            (ages.quantile_ns(0.5), ages.max_ns(), ages.is_empty()),
+            (0, 0, true)
+        );
+        (1..=1_000).for_each(|age_us| ages.record(age_us * 1_000));
+        let near = |found: u64, exact: u64| found.abs_diff(exact) <= exact / 1_000 + 1;
+        assert!(
+            near(ages.quantile_ns(0.5), 500_000),
+            "{}",
+            ages.quantile_ns(0.5)
+        );
+        assert!(
+            near(ages.quantile_ns(0.999), 999_000),
+            "{}",
+            ages.quantile_ns(0.999)
+        );
+        ages.record(u64::MAX);
+        assert!(near(ages.max_ns(), AGE_NS_MAX), "{}", ages.max_ns());
+        assert_eq!(ages.len(), 1_001);
+        ages.clear();
+        assert!(ages.is_empty());
+    }
+}

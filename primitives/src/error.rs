@@ -1,0 +1,83 @@
+//! What a full or closed thing answers. The value always comes back.
+
+use std::error::Error;
+use std::fmt;
+
+/// Every slot is taken; the value comes back in field 0.
+///
+/// Only a fault of timing: the same call succeeds once the other end has made room, unless that end
+/// is gone (see [`Producer::is_abandoned`](crate::Producer::is_abandoned)).
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Full<T>(pub T);
+
+impl<T> Full<T> {
+    /// Gives the refused value back.
+    pub fn into_inner(self) -> T {
+        self.0
+    }
+}
+
+impl<T> fmt::Debug for Full<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Full(..)")
+    }
+}
+
+impl<T> fmt::Display for Full<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("every slot is taken")
+    }
+}
+
+impl<T> Error for Full<T> {}
+
+/// The other end is gone; a value that was on its way comes back in field 0.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Closed<T = ()>(pub T);
+
+impl<T> Closed<T> {
+    /// Gives the refused value back.
+    pub fn into_inner(self) -> T {
+        self.0
+    }
+}
+
+impl<T> fmt::Debug for Closed<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Closed(..)")
+    }
+}
+
+impl<T> fmt::Display for Closed<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the other end is gone")
+    }
+}
+
+impl<T> Error for Closed<T> {}
+
+/// Why a lane was not made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum LaneError {
+    /// The capacity, in slots, is not a power of two from 1 to 2^31. The caller's fault.
+    Capacity(usize),
+    /// There is no memory for this many slots.
+    Memory(usize),
+}
+
+impl fmt::Display for LaneError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Capacity(slots) => {
+                write!(
+                    f,
+                    "lane capacity {slots} is not a power of two from 1 to 2^31"
+                )
+            }
+            Self::Memory(slots) => write!(f, "no memory for a lane of {slots} slots"),
+        }
+    }
+}
+
+impl Error for LaneError {}

@@ -1,0 +1,187 @@
+//! The writing end.
+
+use super::WriteChunk;
+use super::shared::Shared;
+use crate::Full;
+use crate::sync::{Arc, Ordering, Site, acquire, release};
+
+/// The writing end of a [`lane()`](crate::lane()).
+///
+/// It may be moved to any thread and dropped there. Dropping it wakes a parked consumer, which still
+/// gets everything that was pushed.
+///
+/// [`push`](Self::push) neither fences nor wakes, so that a caller pushes what it has and then calls
+/// [`notify`](Self::notify) once. A caller that polls the lane anyway never needs `notify`.
+///
+/// ```
+/// let (mut producer, mut consumer) = corelane_primitives::lane(2);
+/// assert_eq!(producer.push_batch(&mut (0..5)), 2); // two slots
+/// assert!(!producer.notify()); // the consumer is awake
+/// assert_eq!((consumer.pop(), consumer.pop()), (Some(0), Some(1)));
+/// ```
+pub struct Producer<T> {
+    pub(super) shared: Arc<Shared<T>>,
+    /// The next position to write: equal to the shared tail, which this end alone stores.
+    tail: usize,
+    /// A head seen earlier; the true one is never behind it.
+    head_seen: usize,
+    pub(super) parked: bool,
+}
+
+impl<T> Producer<T> {
+    pub(super) fn new(shared: Arc<Shared<T>>, start: usize) -> Self {
+        Self {
+            shared,
+            tail: start,
+            head_seen: start,
+            parked: false,
+        }
+    }
+
+    /// Pushes `value`, or hands it back when every slot is taken.
+    ///
+    /// Wait-free: at most one load of the consumer's line, and one store. Whether the consumer is gone is
+    /// not looked at: values pushed after it left fill the slots and are dropped with this end. Ask
+    /// [`is_abandoned`](Self::is_abandoned).
+    ///
+    /// # Errors
+    ///
+    /// [`Full`] when the consumer is a whole ring behind.
+    #[inline]
+    pub fn push(&mut self, value: T) -> Result<(), Full<T>> {
+        if self.room_at_least(1) == 0 {
+            return Err(Full(value));
+        }
+        self.shared.write(self.tail, value);
+        self.publish(self.tail.wrapping_add(1));
+        Ok(())
+    }
+
+    /// Pushes from `values` until the lane is full or they end, and returns how many.
+    ///
+    /// No value is taken from the iterator without a slot for it. All become visible by one Release
+    /// store at the end. If the iterator panics, what it gave before is published.
+    pub fn push_batch(&mut self, values: &mut impl Iterator<Item = T>) -> usize {
+        /// Publishes what was written, also on unwinding.
+        struct Batch<'a, T> {
+            producer: &'a mut Producer<T>,
+            written: usize,
+        }
+        impl<T> Drop for Batch<'_, T> {
+            fn drop(&mut self) {
+                self.producer
+                    .publish(self.producer.tail.wrapping_add(self.written));
+            }
+        }
+
+        let room = self.room_at_least(self.capacity());
+        let mut batch = Batch {
+            producer: self,
+            written: 0,
+        };
+        while batch.written < room {
+            let Some(value) = values.next() else { break };
+            let position = batch.producer.tail.wrapping_add(batch.written);
+            batch.producer.shared.write(position, value);
+            batch.written += 1;
+        }
+        batch.written
+    }
+
+    /// Reserves up to `slots` free slots, to be filled in place and published as one.
+    ///
+    /// The chunk may have fewer slots than asked for, down to none.
+    ///
+    /// ```
+    /// let (mut producer, mut consumer) = corelane_primitives::lane(8);
+    /// let mut chunk = producer.write_chunk(3);
+    /// while chunk.push(7).is_ok() {}
+    /// assert_eq!(chunk.commit(), 3);
+    /// assert_eq!(consumer.read_chunk(8).sum::<i32>(), 21);
+    /// ```
+    pub fn write_chunk(&mut self, slots: usize) -> WriteChunk<'_, T> {
+        let room = self.room_at_least(slots.min(self.capacity()));
+        WriteChunk::new(self, slots.min(room))
+    }
+
+    /// Tells a parked consumer that there are values; returns whether this call woke it.
+    ///
+    /// Call it once after a batch of pushes. With the consumer awake it costs a SeqCst fence and a load.
+    ///
+    /// # Panics
+    ///
+    /// If the consumer's waker does. The consumer then counts as not yet woken.
+    pub fn notify(&self) -> bool {
+        self.shared.consumer_seat.wake()
+    }
+
+    /// How many slots are free now; it can only grow until the next push.
+    pub fn slots(&self) -> usize {
+        let head = self.shared.head.load(acquire(Site::LaneReadHead));
+        self.capacity() - self.tail.wrapping_sub(head)
+    }
+
+    /// How many slots the lane has.
+    #[inline]
+    pub fn capacity(&self) -> usize {
+        self.shared.capacity()
+    }
+
+    /// Whether the consumer is gone, so that nothing pushed from now on is ever read.
+    pub fn is_abandoned(&self) -> bool {
+        // Relaxed: nothing that the consumer wrote is read because of it.
+        self.shared.consumer_left.load(Ordering::Relaxed)
+    }
+
+    /// The known number of free slots; looks at the consumer's line only if fewer than `wanted` are known.
+    #[inline]
+    pub(super) fn room_at_least(&mut self, wanted: usize) -> usize {
+        let room = self.capacity() - self.tail.wrapping_sub(self.head_seen);
+        if room >= wanted {
+            return room;
+        }
+        // Acquire, partner LaneRelease: the values of the slots behind the head are out before we write.
+        self.head_seen = self.shared.head.load(acquire(Site::LaneReadHead));
+        self.capacity() - self.tail.wrapping_sub(self.head_seen)
+    }
+
+    /// The next position to write.
+    #[inline]
+    pub(super) fn tail(&self) -> usize {
+        self.tail
+    }
+
+    /// Makes every position before `tail` visible. All of them have been filled.
+    #[inline]
+    pub(super) fn publish(&mut self, tail: usize) {
+        self.tail = tail;
+        // Release, partner LaneReadTail: the values are in their slots before the tail passes them.
+        self.shared.tail.store(tail, release(Site::LanePublish));
+    }
+}
+
+impl<T> Drop for Producer<T> {
+    fn drop(&mut self) {
+        /// Drops this end's own waker, also when the consumer's panics.
+        struct Forget<'a, T>(&'a Shared<T>);
+        impl<T> Drop for Forget<'_, T> {
+            fn drop(&mut self) {
+                self.0.producer_seat.parker.clear();
+            }
+        }
+        let forget = Forget(&*self.shared);
+        // Release, partner LaneReadLeft: who sees this sees all that was pushed.
+        forget.0.producer_left.store(true, release(Site::LaneLeave));
+        forget.0.consumer_seat.wake();
+    }
+}
+
+impl<T> std::fmt::Debug for Producer<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Producer")
+            .field("capacity", &self.capacity())
+            .field("slots", &self.slots())
+            .field("is_abandoned", &self.is_abandoned())
+            .finish()
+    }
+}

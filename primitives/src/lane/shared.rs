@@ -1,0 +1,180 @@
+//! What both ends of a lane share, and the functions that make one.
+
+use super::{Consumer, Producer};
+use crate::LaneError;
+use crate::pad::CachePadded;
+use crate::park::Parker;
+use crate::sync::{Arc, AtomicBool, AtomicUsize, Ordering, UnsafeCell};
+use std::mem::MaybeUninit;
+
+/// The largest capacity, in slots.
+const CAPACITY_MAX: usize = 1 << 31;
+
+/// Makes a lane of `capacity` slots, all allocated now.
+///
+/// ```
+/// let (mut producer, mut consumer) = corelane_primitives::lane(4);
+/// assert_eq!(producer.push(1), Ok(()));
+/// assert_eq!(consumer.pop(), Some(1));
+/// assert_eq!(consumer.pop(), None);
+/// ```
+///
+/// # Panics
+///
+/// If `capacity` is not a power of two from 1 to 2^31, or if there is no memory for the slots.
+/// [`try_lane`] tells the same by an error.
+pub fn lane<T>(capacity: usize) -> (Producer<T>, Consumer<T>) {
+    match try_lane(capacity) {
+        Ok(ends) => ends,
+        Err(error) => panic!("{error}"),
+    }
+}
+
+/// Makes a lane of `capacity` slots, or tells why that cannot be.
+///
+/// # Errors
+///
+/// [`LaneError::Capacity`] unless `capacity` is a power of two from 1 to 2^31, [`LaneError::Memory`]
+/// if the slots cannot be allocated.
+pub fn try_lane<T>(capacity: usize) -> Result<(Producer<T>, Consumer<T>), LaneError> {
+    lane_with_start(capacity, 0)
+}
+
+/// [`try_lane`] with positions that start at `start`, so that tests reach the wrap.
+///
+/// # Errors
+///
+/// Those of [`try_lane`].
+#[doc(hidden)]
+pub fn lane_with_start<T>(
+    capacity: usize,
+    start: usize,
+) -> Result<(Producer<T>, Consumer<T>), LaneError> {
+    if !capacity.is_power_of_two() || capacity > CAPACITY_MAX {
+        return Err(LaneError::Capacity(capacity));
+    }
+    let mut slots = Vec::new();
+    slots
+        .try_reserve_exact(capacity)
+        .map_err(|_| LaneError::Memory(capacity))?;
+    slots.resize_with(capacity, || UnsafeCell::new(MaybeUninit::uninit()));
+    let shared = Arc::new(Shared {
+        tail: CachePadded::new(AtomicUsize::new(start)),
+        head: CachePadded::new(AtomicUsize::new(start)),
+        consumer_seat: CachePadded::new(Parker::new()),
+        producer_seat: CachePadded::new(Seat {
+            parker: Parker::new(),
+            wanted: AtomicUsize::new(1),
+        }),
+        producer_left: AtomicBool::new(false),
+        consumer_left: AtomicBool::new(false),
+        slots: slots.into_boxed_slice(),
+    });
+    Ok((
+        Producer::new(Arc::clone(&shared), start),
+        Consumer::new(shared, start),
+    ))
+}
+
+/// Where the producer waits for room.
+pub(super) struct Seat {
+    pub(super) parker: Parker,
+    /// How many free slots it waits for. Written before it parks, read after its mark was seen.
+    pub(super) wanted: AtomicUsize,
+}
+
+pub(super) type Slot<T> = UnsafeCell<MaybeUninit<T>>;
+
+/// One lane. Each word that a running end writes has a line of its own; the last line is read only
+/// until an end leaves.
+pub(super) struct Shared<T> {
+    /// The next position to be written. The producer's.
+    pub(super) tail: CachePadded<AtomicUsize>,
+    /// The next position to be read. The consumer's.
+    pub(super) head: CachePadded<AtomicUsize>,
+    /// Where the consumer waits for values.
+    pub(super) consumer_seat: CachePadded<Parker>,
+    pub(super) producer_seat: CachePadded<Seat>,
+    pub(super) producer_left: AtomicBool,
+    pub(super) consumer_left: AtomicBool,
+    slots: Box<[Slot<T>]>,
+}
+
+// SAFETY: Valid: all fields but the slots are atomics and parkers, which are Send. Exclusive: the slots
+// hold values of T, which may leave or be dropped on another thread, hence `T: Send`.
+unsafe impl<T: Send> Send for Shared<T> {}
+// SAFETY: Valid: atomics and parkers are Sync. Exclusive: a slot is touched only by the one end that
+// owns its position (module header), so no two threads share a `&T`, and `T: Send` suffices.
+unsafe impl<T: Send> Sync for Shared<T> {}
+
+impl<T> Shared<T> {
+    #[inline(always)]
+    pub(super) fn capacity(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// The slot of `position`. Who calls must own that position before it touches the content.
+    #[inline(always)]
+    pub(super) fn slot(&self, position: usize) -> &Slot<T> {
+        let index = position & (self.slots.len() - 1);
+        // SAFETY: Valid: the length is a power of two, at least 1 (checked when the lane was made), so
+        // the masked index is below it. Exclusive: only a shared reference to the cell comes of it.
+        unsafe { self.slots.get_unchecked(index) }
+    }
+
+    /// Writes `value` into the slot of `position`, which the caller owns as producer and has not filled.
+    #[inline(always)]
+    pub(super) fn write(&self, position: usize, value: T) {
+        self.slot(position).with_mut(|slot| {
+            // SAFETY: Valid: the slot lives as long as `self`. Exclusive: the calling end owns the
+            // position: the consumer's head, read with Acquire, has passed its last value.
+            let slot = unsafe { &mut *slot };
+            slot.write(value);
+        });
+    }
+
+    /// Moves the value of `position` out; the caller owns it and never reads it again.
+    ///
+    /// # Safety
+    ///
+    /// The slot of `position` holds a value that nobody has moved out, and no other thread touches it.
+    #[inline(always)]
+    pub(super) unsafe fn read(&self, position: usize) -> T {
+        self.slot(position).with(|slot| {
+            // SAFETY: Valid: the slot lives as long as `self`. Exclusive: by this function's contract.
+            let slot = unsafe { &*slot };
+            // SAFETY: Valid and exclusive: by this function's contract the value is there, and is ours.
+            unsafe { slot.assume_init_read() }
+        })
+    }
+
+    /// Drops the oldest value still inside; false when there is none.
+    fn drop_one(&mut self) -> bool {
+        // Relaxed: `&mut self` says that both ends are gone, and the count of the last `Arc` has
+        // ordered their last stores before this.
+        let head = self.head.load(Ordering::Relaxed);
+        if head == self.tail.load(Ordering::Relaxed) {
+            return false;
+        }
+        // First the head, so that a panicking drop is not repeated.
+        self.head.store(head.wrapping_add(1), Ordering::Relaxed);
+        // SAFETY: Valid: `head` lies before the tail, so its slot was filled and not read. Exclusive:
+        // `&mut self`.
+        drop(unsafe { self.read(head) });
+        true
+    }
+}
+
+impl<T> Drop for Shared<T> {
+    fn drop(&mut self) {
+        /// Goes on when a value's drop panics.
+        struct Rest<'a, T>(&'a mut Shared<T>);
+        impl<T> Drop for Rest<'_, T> {
+            fn drop(&mut self) {
+                while self.0.drop_one() {}
+            }
+        }
+        let rest = Rest(self);
+        while rest.0.drop_one() {}
+    }
+}

@@ -1,0 +1,203 @@
+//! Errors of the runtime, one enum an operation.
+
+use std::any::Any;
+use std::io;
+use std::num::NonZero;
+
+use thread_aware::registry::PinError;
+use thread_aware::topology::TopologyError;
+
+/// Why an I/O driver could not be set up.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum DriverError {
+    /// The kernel, a seccomp filter or a limit refuses io_uring.
+    #[error("io_uring is refused")]
+    UringRefused(#[source] io::Error),
+    /// epoll, its timerfd or its eventfd could not be made.
+    #[error("epoll could not be set up")]
+    Epoll(#[source] io::Error),
+}
+
+/// Why a runtime did not start. No thread is left running.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StartError {
+    /// The machine's processors could not be read.
+    #[error("the processors of this machine could not be read")]
+    Topology(#[from] TopologyError),
+    /// The placement names no processor that this process may use.
+    #[error("the placement leaves no processor to run on")]
+    NoProcessor,
+    /// The operating system refused to pin a shard's thread.
+    #[error("a shard could not be pinned")]
+    Pin(#[from] PinError),
+    /// Neither io_uring nor epoll could be set up, or not the one that was asked for.
+    #[error("shard {shard} has no I/O driver")]
+    Driver {
+        /// The shard's index.
+        shard: usize,
+        /// What the driver said.
+        #[source]
+        source: DriverError,
+    },
+    /// A shard's thread, eventfd or mailbox could not be made.
+    #[error("shard {shard} could not be made")]
+    Shard {
+        /// The shard's index.
+        shard: usize,
+        /// What the operating system said.
+        #[source]
+        source: io::Error,
+    },
+    /// A lane's capacity must be a power of two, 2 to 2^20.
+    #[error("lane capacity {0} is not a power of two from 2 to 2^20")]
+    LaneCapacity(u32),
+    /// A number of receive buffers must be a power of two, 1 to 32,768.
+    #[error("{0} receive buffers are not a power of two from 1 to 32,768")]
+    Buffers(u32),
+    /// More shards than a process can have.
+    #[error("{0} shards are more than a process can have (4,096)")]
+    TooManyShards(NonZero<usize>),
+    /// `CORELANE_DRIVER` names no driver.
+    #[error("CORELANE_DRIVER is {0:?}, not uring, epoll or auto")]
+    DriverVariable(String),
+    /// A simulation runs on the calling thread: it is run, not started.
+    #[error("a simulation is run, not started")]
+    SimulationNeedsRun,
+    /// The calling thread is a shard already: runtimes do not nest on one thread.
+    #[error("this thread runs a shard already")]
+    Nested,
+}
+
+/// Why a task has no output.
+#[derive(thiserror::Error)]
+#[non_exhaustive]
+pub enum JoinError {
+    /// The task was aborted, or its shard stopped first.
+    #[error("the task was cancelled")]
+    Cancelled,
+    /// The task panicked; the value is what it panicked with.
+    #[error("the task panicked: {}", panic_message(&**.0))]
+    Panicked(Box<dyn Any + Send>),
+}
+
+/// Why a submitted call has no result.
+#[derive(thiserror::Error)]
+#[non_exhaustive]
+pub enum SubmitError {
+    /// The target shard has stopped, or stopped before the call was done.
+    #[error("the shard is gone")]
+    ShardGone,
+    /// The call panicked on the target; the value is what it panicked with.
+    #[error("the submitted call panicked: {}", panic_message(&**.0))]
+    Panicked(Box<dyn Any + Send>),
+    /// The call was cancelled on the target before it was done.
+    #[error("the submitted call was cancelled")]
+    Cancelled,
+}
+
+/// Why [`Shard::try_submit`](crate::Shard::try_submit) sent nothing; it hands the call back.
+#[derive(thiserror::Error)]
+#[non_exhaustive]
+pub enum TrySubmitError<F> {
+    /// The lane (or, from outside the shards, the inbox) has no room.
+    #[error("the way to the shard is full")]
+    Full(F),
+    /// The target shard has stopped.
+    #[error("the shard is gone")]
+    ShardGone(F),
+}
+
+impl<F> TrySubmitError<F> {
+    /// The call that was not sent.
+    pub fn into_call(self) -> F {
+        match self {
+            Self::Full(call) | Self::ShardGone(call) => call,
+        }
+    }
+}
+
+/// A runtime did not stop within its deadline.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ShutdownError {
+    /// These shards were still inside a poll; their threads are left behind.
+    #[error("{shards} of the shards did not stop within the deadline")]
+    StillRunning {
+        /// How many shards did not stop.
+        shards: usize,
+    },
+    /// The kernel still held this many operations at the deadline; their buffers are left to it.
+    #[error("{operations} operations were still in flight at the deadline")]
+    InFlight {
+        /// How many operations were left.
+        operations: usize,
+    },
+}
+
+/// What a panic said, as far as it said it in text.
+pub(crate) fn panic_message(panic: &(dyn Any + Send)) -> &str {
+    panic
+        .downcast_ref::<&'static str>()
+        .copied()
+        .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
+        .unwrap_or("(not a text)")
+}
+
+impl JoinError {
+    /// The value that the task panicked with.
+    #[must_use]
+    pub fn into_panic(self) -> Option<Box<dyn Any + Send>> {
+        match self {
+            Self::Panicked(panic) => Some(panic),
+            Self::Cancelled => None,
+        }
+    }
+}
+
+impl SubmitError {
+    /// What a call ends in whose task was dropped: by a panic in its own drop, or with its shard.
+    pub(crate) fn lost() -> Self {
+        if std::thread::panicking() {
+            Self::Panicked(Box::new("the submitted call panicked when it was dropped"))
+        } else {
+            Self::ShardGone
+        }
+    }
+}
+
+// By hand: a panic's value has no `Debug`, its message has.
+impl std::fmt::Debug for JoinError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Cancelled => f.write_str("Cancelled"),
+            Self::Panicked(panic) => f
+                .debug_tuple("Panicked")
+                .field(&panic_message(&**panic))
+                .finish(),
+        }
+    }
+}
+
+impl std::fmt::Debug for SubmitError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::ShardGone => f.write_str("ShardGone"),
+            Self::Cancelled => f.write_str("Cancelled"),
+            Self::Panicked(panic) => f
+                .debug_tuple("Panicked")
+                .field(&panic_message(&**panic))
+                .finish(),
+        }
+    }
+}
+
+impl<F> std::fmt::Debug for TrySubmitError<F> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Full(_) => "Full(..)",
+            Self::ShardGone(_) => "ShardGone(..)",
+        })
+    }
+}

@@ -1,0 +1,68 @@
+//! Doorbells: one bit a sender, so that a target looks only at lanes with news.
+
+use crossbeam_utils::CachePadded;
+
+use crate::shard::ShardIndex;
+use crate::sync::{AtomicU64, Ordering};
+
+/// The doorbells of one target.
+#[derive(Debug)]
+pub(crate) struct Doorbells(Box<[CachePadded<AtomicU64>]>);
+
+impl Doorbells {
+    /// Doorbells for `shards` senders.
+    pub(crate) fn new(shards: usize) -> Self {
+        Self(
+            (0..shards.div_ceil(64))
+                .map(|_| CachePadded::new(AtomicU64::new(0)))
+                .collect(),
+        )
+    }
+
+    /// Sets the bit of `from`. Any thread.
+    pub(crate) fn set(&self, from: ShardIndex) {
+        // Release: pairs with the Acquire in `take`, so that what `from` published is seen. A bit
+        // that is set already is set again: whoever set it may have been seen before the news.
+        self.0[from.get() / 64].fetch_or(1 << (from.get() % 64), Ordering::Release);
+    }
+
+    /// Whether any bit is set.
+    pub(crate) fn any(&self) -> bool {
+        self.0.iter().any(|word| word.load(Ordering::Relaxed) != 0)
+    }
+
+    /// Takes all bits and calls `news` with each. The owner alone.
+    pub(crate) fn take(&self, mut news: impl FnMut(ShardIndex)) {
+        for (number, word) in self.0.iter().enumerate() {
+            if word.load(Ordering::Relaxed) == 0 {
+                continue;
+            }
+            let mut bits = word.swap(0, Ordering::Acquire);
+            while bits != 0 {
+                news(ShardIndex::new(
+                    number * 64 + bits.trailing_zeros() as usize,
+                ));
+                bits &= bits - 1;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_bit_is_taken_once() {
+        let bells = Doorbells::new(130);
+        for from in [0, 63, 64, 129] {
+            bells.set(ShardIndex::new(from));
+            bells.set(ShardIndex::new(from));
+        }
+        assert!(bells.any());
+        let mut taken = Vec::new();
+        bells.take(|from| taken.push(from.get()));
+        assert_eq!(taken, [0, 63, 64, 129]);
+        assert!(!bells.any());
+    }
+}

@@ -1,0 +1,319 @@
+//! One shard's ends of its lanes.
+
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context as TaskContext, Poll, Wake, Waker};
+
+use corelane_primitives::{Consumer, Full, Producer, lane};
+
+use crate::directory::{Directory, Member};
+use crate::driver::Driver;
+use crate::metrics::ShardCounters;
+use crate::shard::ShardIndex;
+use crate::task::{Chain, Returns, Traveller};
+
+/// Items taken from one lane a turn at most.
+const TAKE_MAX: usize = 256;
+/// Items taken from a lane in one step, with one publication of the freed slots.
+const BATCH: usize = 16;
+
+/// What the two ends of one directed way share.
+#[derive(Debug)]
+pub(crate) struct Pair {
+    /// The consumer's end, from the sender's first use until the target picks it up.
+    handover: Mutex<Option<Consumer<Traveller>>>,
+    /// Items that the target answered, on their way back to the sender.
+    returns: Returns,
+}
+
+impl Pair {
+    pub(crate) fn new() -> Self {
+        Self {
+            handover: Mutex::new(None),
+            returns: Returns::new(),
+        }
+    }
+
+    fn handover(&self) -> std::sync::MutexGuard<'_, Option<Consumer<Traveller>>> {
+        self.handover.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The sender's end of one way.
+struct Outbound {
+    lane: Producer<Traveller>,
+    /// Items that found the lane full, oldest first.
+    waiting: VecDeque<Traveller>,
+    /// Woken when the lane has room again: sets this shard's doorbell for the target.
+    room: Waker,
+}
+
+/// All that a shard has of its ways to one peer.
+#[derive(Default)]
+struct Peer {
+    out: Option<Outbound>,
+    inbound: Option<Consumer<Traveller>>,
+    /// Answered items of the peer, not yet published.
+    answered: Chain,
+    /// The peer has to be told of something at the end of the turn.
+    dirty: bool,
+    /// The peer's lane was not emptied last turn.
+    unfinished: bool,
+}
+
+/// A shard's ends of the mesh.
+pub(crate) struct Mesh {
+    me: ShardIndex,
+    directory: Arc<Directory>,
+    peers: RefCell<Vec<Peer>>,
+    dirty: RefCell<Vec<ShardIndex>>,
+    unfinished: RefCell<Vec<ShardIndex>>,
+    /// The shard has ended: what is sent from now on is dropped.
+    closed: Cell<bool>,
+}
+
+/// Sets a shard's own doorbell for one peer, so that it looks at its way there.
+struct RoomBell {
+    directory: Arc<Directory>,
+    me: ShardIndex,
+    peer: ShardIndex,
+}
+
+impl Wake for RoomBell {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        let me = self.directory.member(self.me);
+        me.doorbells.set(self.peer);
+        me.mailbox.note();
+        me.mailbox.ring(None);
+    }
+}
+
+impl Mesh {
+    pub(crate) fn new(me: ShardIndex, directory: Arc<Directory>) -> Self {
+        let peers = directory.members.iter().map(|_| Peer::default()).collect();
+        Self {
+            me,
+            directory,
+            peers: RefCell::new(peers),
+            dirty: RefCell::default(),
+            unfinished: RefCell::default(),
+            closed: Cell::new(false),
+        }
+    }
+
+    fn own(&self) -> &Member {
+        self.directory.member(self.me)
+    }
+
+    /// Whether the lane to `to` would take an item now.
+    pub(crate) fn has_room(&self, to: ShardIndex) -> bool {
+        self.with_outbound(to, |out| out.waiting.is_empty() && out.lane.slots() > 0)
+    }
+
+    /// Sends an item; when the lane is full it waits here, in order.
+    pub(crate) fn send(&self, to: ShardIndex, item: Traveller) {
+        if self.closed.get() {
+            return drop(item);
+        }
+        self.with_outbound(to, |out| {
+            if !out.waiting.is_empty() {
+                out.waiting.push_back(item);
+            } else if let Err(Full(item)) = out.lane.push(item) {
+                out.waiting.push_back(item);
+                out.pump();
+            }
+        });
+        self.mark_dirty(to);
+    }
+
+    /// Sends an answered item back; it is published at the end of the turn.
+    pub(crate) fn give_back(&self, item: Traveller) {
+        if self.closed.get() {
+            return drop(item);
+        }
+        let to = item.from();
+        self.peers.borrow_mut()[to.get()].answered.push(item);
+        self.mark_dirty(to);
+    }
+
+    fn mark_dirty(&self, to: ShardIndex) {
+        let newly = !std::mem::replace(&mut self.peers.borrow_mut()[to.get()].dirty, true);
+        if newly {
+            self.dirty.borrow_mut().push(to);
+        }
+    }
+
+    fn with_outbound<R>(&self, to: ShardIndex, f: impl FnOnce(&mut Outbound) -> R) -> R {
+        let mut peers = self.peers.borrow_mut();
+        let out = peers[to.get()].out.get_or_insert_with(|| {
+            let (producer, consumer) = lane(self.directory.settings.lane_capacity as usize);
+            *self.directory.pair(self.me, to).handover() = Some(consumer);
+            let bell = RoomBell {
+                directory: Arc::clone(&self.directory),
+                me: self.me,
+                peer: to,
+            };
+            Outbound {
+                lane: producer,
+                waiting: VecDeque::new(),
+                room: Waker::from(Arc::new(bell)),
+            }
+        });
+        f(out)
+    }
+
+    /// Tells every peer that has news, with one doorbell bit and at most one ring each.
+    pub(crate) fn flush(&self, driver: &Driver, counters: &ShardCounters) {
+        while let Some(to) = self.dirty.borrow_mut().pop() {
+            {
+                let peer = &mut self.peers.borrow_mut()[to.get()];
+                peer.dirty = false;
+                self.directory
+                    .pair(to, self.me)
+                    .returns
+                    .publish(&mut peer.answered);
+            }
+            let member = self.directory.member(to);
+            member.doorbells.set(self.me);
+            member.mailbox.note();
+            if member.mailbox.ring(Some(driver)) {
+                counters.rings_sent.add(1);
+            } else {
+                counters.rings_suppressed.add(1);
+            }
+        }
+    }
+
+    /// Whether any peer has news for this shard.
+    pub(crate) fn has_news(&self) -> bool {
+        self.own().doorbells.any() || !self.unfinished.borrow().is_empty()
+    }
+
+    /// Takes what peers with news have sent: starts their items and hands back answered ones.
+    pub(crate) fn take(&self, counters: &ShardCounters) {
+        if !self.has_news() {
+            return;
+        }
+        let mut news = std::mem::take(&mut *self.unfinished.borrow_mut());
+        for from in &news {
+            self.peers.borrow_mut()[from.get()].unfinished = false;
+        }
+        self.own().doorbells.take(|from| {
+            if !news.contains(&from) {
+                news.push(from);
+            }
+        });
+        for from in news {
+            self.take_from(from, counters);
+        }
+    }
+
+    fn take_from(&self, from: ShardIndex, counters: &ShardCounters) {
+        if let Some(pair) = self.directory.used_pair(self.me, from) {
+            pair.returns.take().for_each(Traveller::arrive);
+        }
+        let pumped = match &mut self.peers.borrow_mut()[from.get()].out {
+            Some(out) => !out.waiting.is_empty() && out.pump(),
+            None => false,
+        };
+        if pumped {
+            self.mark_dirty(from);
+        }
+        self.start_from(from, counters);
+    }
+
+    /// Starts the items that `from` has sent, up to [`TAKE_MAX`] of them.
+    fn start_from(&self, from: ShardIndex, counters: &ShardCounters) {
+        // The end is taken out meanwhile, so that nothing is borrowed while items start.
+        let inbound = self.peers.borrow_mut()[from.get()].inbound.take();
+        let Some(mut inbound) = inbound.or_else(|| {
+            self.directory
+                .used_pair(from, self.me)
+                .and_then(|pair| pair.handover().take())
+        }) else {
+            return;
+        };
+        counters.lane_peak.raise(inbound.len() as u64);
+        let mut taken = 0;
+        while taken < TAKE_MAX {
+            let mut batch: [Option<Traveller>; BATCH] = [const { None }; BATCH];
+            let mut count = 0;
+            for (place, item) in batch.iter_mut().zip(inbound.read_chunk(BATCH)) {
+                *place = Some(item);
+                count += 1;
+            }
+            if count == 0 {
+                break;
+            }
+            taken += count;
+            batch.into_iter().flatten().for_each(Traveller::start);
+        }
+        if taken > 0 {
+            counters.lane_items.add(taken as u64);
+            inbound.notify();
+        }
+        let unfinished = !inbound.is_empty();
+        let peer = &mut self.peers.borrow_mut()[from.get()];
+        peer.inbound = Some(inbound);
+        if unfinished && !std::mem::replace(&mut peer.unfinished, true) {
+            self.unfinished.borrow_mut().push(from);
+        }
+    }
+
+    /// The end of this shard: nothing more is taken, and what waits here is given up.
+    pub(crate) fn close(&self) {
+        self.closed.set(true);
+        let peers = std::mem::take(&mut *self.peers.borrow_mut());
+        for (number, peer) in peers.into_iter().enumerate() {
+            let from = ShardIndex::new(number);
+            // Items in the lane to this shard are dropped with it: their senders' handles find
+            // `ShardGone`. So are items that wait here for room.
+            drop(peer.inbound);
+            if let Some(pair) = self.directory.used_pair(from, self.me) {
+                drop(pair.handover().take());
+            }
+            drop(peer.out);
+        }
+    }
+}
+
+impl Outbound {
+    /// Moves waiting items into the lane. Returns whether any went; asks to be told of room while
+    /// some are left.
+    fn pump(&mut self) -> bool {
+        let mut moved = false;
+        while !self.waiting.is_empty() {
+            match self
+                .lane
+                .poll_room(&mut TaskContext::from_waker(&self.room), 1)
+            {
+                Poll::Ready(Ok(())) => {}
+                // The target's end is gone: it has stopped, and so will this shard.
+                Poll::Ready(Err(_)) => {
+                    self.waiting.clear();
+                    break;
+                }
+                Poll::Pending => break,
+            }
+            let count = self.lane.push_batch(&mut Draining(&mut self.waiting));
+            moved |= count > 0;
+        }
+        moved
+    }
+}
+
+/// Takes from the front while somebody asks.
+struct Draining<'a>(&'a mut VecDeque<Traveller>);
+
+impl Iterator for Draining<'_> {
+    type Item = Traveller;
+
+    fn next(&mut self) -> Option<Traveller> {
+        self.0.pop_front()
+    }
+}

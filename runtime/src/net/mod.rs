@@ -1,0 +1,5 @@
+//! Sockets of a shard.
+
+mod options;
+
+pub use options::ListenOptions;

@@ -1,0 +1,183 @@
+//! Handles of shards: where one is, and where to send a call.
+
+use std::fmt;
+use std::future::Future;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use thread_aware::affinity::Affinity;
+
+use super::Context;
+use crate::directory::{Directory, DriverInfo};
+use crate::error::TrySubmitError;
+use crate::mesh::{self, OutsideShard, Submit};
+
+/// A shard's place in its runtime.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct ShardIndex(u16);
+
+impl ShardIndex {
+    /// Takes a number below 4,096, which the builder checks.
+    pub(crate) fn new(index: usize) -> Self {
+        Self(u16::try_from(index).expect("a runtime has at most 4,096 shards"))
+    }
+
+    pub(crate) fn get(self) -> usize {
+        usize::from(self.0)
+    }
+}
+
+/// A shard of a runtime, as its tasks and others address it. Cloning costs a count.
+#[derive(Clone)]
+pub struct Shard {
+    directory: Arc<Directory>,
+    index: ShardIndex,
+}
+
+/// The shard that this code runs on.
+///
+/// # Panics
+///
+/// Outside of the shards.
+#[must_use]
+pub fn shard() -> Shard {
+    Context::with(Context::shard)
+}
+
+/// All shards of the runtime that this code runs in, in the order of their indices.
+///
+/// # Panics
+///
+/// Outside of the shards.
+#[must_use]
+pub fn shards() -> Rc<[Shard]> {
+    Context::with(|context| {
+        let directory = context.directory();
+        (0..directory.members.len())
+            .map(|index| Shard::new(Arc::clone(directory), ShardIndex::new(index)))
+            .collect()
+    })
+}
+
+impl Shard {
+    pub(crate) fn new(directory: Arc<Directory>, index: ShardIndex) -> Self {
+        Self { directory, index }
+    }
+
+    /// The shard's place in its runtime, from 0.
+    #[must_use]
+    pub fn index(&self) -> usize {
+        self.index.get()
+    }
+
+    /// The affinity of the shard's processor.
+    #[must_use]
+    pub fn affinity(&self) -> Affinity {
+        self.directory.member(self.index).affinity
+    }
+
+    /// Which driver the shard runs on, and why.
+    #[must_use]
+    pub fn driver(&self) -> Option<&DriverInfo> {
+        self.directory.member(self.index).driver.get()
+    }
+
+    /// Calls `call` on this shard and answers with what its future ends in.
+    ///
+    /// `call` moves to the shard; its future is made, polled and dropped there and need not be
+    /// `Send`. Nothing is relocated, since a closure's captures cannot be visited. The call is sent
+    /// at once, not at the first poll; when the lane is full it waits in order on this side.
+    ///
+    /// Costs one block, one push and at most one ring each way; a call to the shard itself is a
+    /// spawn. From a thread outside the runtime it goes through the shard's locked inbox.
+    ///
+    /// # Errors
+    ///
+    /// The answer is [`SubmitError`](crate::SubmitError) when the shard stopped first, the call
+    /// panicked or was cancelled.
+    ///
+    /// # Cancel safety
+    ///
+    /// See [`Submit`].
+    ///
+    /// ```
+    /// # corelane::Runtime::builder().placement(corelane::Placement::Unpinned(2)).run(|| async {
+    /// let there = corelane::shards()[1].clone();
+    /// let index = there.submit(|| async { corelane::shard().index() }).await?;
+    /// assert_eq!(index, 1);
+    /// # Ok::<_, corelane::SubmitError>(())
+    /// # })?.expect("the shard is there");
+    /// # Ok::<_, corelane::StartError>(())
+    /// ```
+    pub fn submit<F, Fut>(&self, call: F) -> Submit<Fut::Output>
+    where
+        F: FnOnce() -> Fut + Send + 'static,
+        Fut: Future + 'static,
+        Fut::Output: Send + 'static,
+    {
+        let mut call = Some(call);
+        let sent = Context::try_with(|context| {
+            if !Arc::ptr_eq(context.directory(), &self.directory) {
+                return None;
+            }
+            call.take()
+                .map(|call| mesh::send(context, self.index, call))
+        });
+        match (sent.flatten(), call) {
+            (Some(sent), _) => sent,
+            (None, Some(call)) => Submit::outside(self.outside().submit(call)),
+            (None, None) => unreachable!("a call is taken only to be sent"),
+        }
+    }
+
+    /// As [`Shard::submit`], but hands the call back when it would have to wait for room.
+    ///
+    /// # Errors
+    ///
+    /// [`TrySubmitError::Full`] when the lane is full, counted in the metrics. From outside the
+    /// runtime, use [`OutsideShard::try_submit`].
+    ///
+    /// # Panics
+    ///
+    /// On a thread that is not a shard of this runtime.
+    pub fn try_submit<F, Fut>(&self, call: F) -> Result<Submit<Fut::Output>, TrySubmitError<F>>
+    where
+        F: FnOnce() -> Fut + Send + 'static,
+        Fut: Future + 'static,
+        Fut::Output: Send + 'static,
+    {
+        Context::with(|context| {
+            assert!(
+                Arc::ptr_eq(context.directory(), &self.directory),
+                "try_submit is for the shards of one runtime; see OutsideShard"
+            );
+            if self.index != context.index() && !context.mesh().has_room(self.index) {
+                context.counters().lane_refusals.add(1);
+                return Err(TrySubmitError::Full(call));
+            }
+            Ok(mesh::send(context, self.index, call))
+        })
+    }
+
+    /// This shard for threads outside the runtime.
+    #[must_use]
+    pub fn outside(&self) -> OutsideShard {
+        OutsideShard::new(Arc::clone(&self.directory), self.index)
+    }
+}
+
+impl PartialEq for Shard {
+    fn eq(&self, other: &Self) -> bool {
+        self.index == other.index && Arc::ptr_eq(&self.directory, &other.directory)
+    }
+}
+
+impl Eq for Shard {}
+
+impl fmt::Debug for Shard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Shard")
+            .field("index", &self.index)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,107 @@
+//! A shard's life: turns while there is work, sleep when there is none, and an orderly end.
+
+use std::io;
+use std::time::Duration;
+
+use super::Context;
+use super::turn::Pace;
+use crate::directory::Phase;
+use crate::settings::IdlePolicy;
+use crate::time::Instant;
+
+/// Runs the shard of `context` until `done` says so after a turn, or the runtime stops.
+///
+/// # Errors
+///
+/// When the driver cannot wait any more.
+pub(crate) fn run_until(
+    context: &Context,
+    idle: IdlePolicy,
+    mut done: impl FnMut() -> bool,
+) -> io::Result<()> {
+    let mut pace = Pace::new(context.refresh_now());
+    let mut idle_since: Option<Instant> = None;
+    loop {
+        let turn = context.turn(&mut pace);
+        if done() || is_over(context) {
+            return Ok(());
+        }
+        if turn.polls > 0 || context.has_work() {
+            idle_since = None;
+            continue;
+        }
+        let now = context.now();
+        let since = *idle_since.get_or_insert(now);
+        let spin = match idle {
+            IdlePolicy::Park => false,
+            IdlePolicy::SpinThenPark(spin) => now.duration_since(since) < spin,
+            IdlePolicy::Spin => true,
+        };
+        if spin {
+            std::hint::spin_loop();
+            continue;
+        }
+        context
+            .counters()
+            .idle_ns
+            .add(now.duration_since(since).as_nanos() as u64);
+        park(context)?;
+        idle_since = None;
+    }
+}
+
+/// Sleeps in the driver until the bell rings, something completes or the next timer is due.
+fn park(context: &Context) -> io::Result<()> {
+    let sleep = &context.mailbox().bell().sleep;
+    let phase = context.directory().phase();
+    sleep.prepare();
+    // Whoever left a message before the mark saw nobody asleep, so it is looked for here.
+    if context.has_work() || context.directory().phase() != phase {
+        sleep.awake();
+        return Ok(());
+    }
+    let before = context.refresh_now();
+    let timeout = park_limit(context, phase).map(|until| until.duration_since(before));
+    context.counters().parks.add(1);
+    let parked = context.driver().park(timeout);
+    sleep.awake();
+    let slept = context.refresh_now().duration_since(before);
+    context.counters().parked_ns.add(slept.as_nanos() as u64);
+    parked
+}
+
+fn park_limit(context: &Context, phase: Phase) -> Option<Instant> {
+    let drain = (phase == Phase::Draining).then(|| context.directory().drain_until());
+    match (context.next_deadline(), drain) {
+        (Some(timer), Some(drain)) => Some(timer.min(drain)),
+        (timer, drain) => timer.or(drain),
+    }
+}
+
+fn is_over(context: &Context) -> bool {
+    match context.directory().phase() {
+        Phase::Running => false,
+        Phase::Draining => context.directory().is_drained(context.now()),
+        Phase::Stopping => true,
+    }
+}
+
+/// Ends the shard: drops its tasks, answers what others wait for, closes the driver. The shard's
+/// context is still entered.
+///
+/// # Errors
+///
+/// When the driver cannot wait for the kernel.
+pub(crate) fn finish(context: &Context, limit: Duration) -> io::Result<()> {
+    context.cancel_all();
+    context.directory().member(context.index()).inbox.close();
+    // What the last tasks answered goes back; what came meanwhile is refused.
+    context.mesh().flush(context.driver(), context.counters());
+    let closed = context.driver().close(limit);
+    context.cancel_all();
+    context.mesh().close();
+    context
+        .directory()
+        .shard_stopped(*closed.as_ref().unwrap_or(&0));
+    closed.map(drop)
+}

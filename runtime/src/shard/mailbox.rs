@@ -1,0 +1,265 @@
+//! Mailboxes: where any thread leaves a wake for a task of a shard.
+//!
+//! Owner: one shard at a time holds a mailbox; any thread may set bits in it at any time, also after
+//! that shard has gone, since a waker carries no count. Mailboxes, their segments and their eventfd
+//! therefore live as long as the process and are handed on from shard to shard.
+//! Rule: a waker sets the slot's bit, then the summary bit (both Release), fences, and reads the
+//! sleep word; the shard marks itself asleep, fences, and looks at the summaries. One of the two
+//! sees the other (modelled by `corelane-primitives`, `tests/loom_park.rs`). A waker always does all
+//! of it, since whoever set a bit first may have been stopped before the next step.
+
+use std::io;
+use std::sync::{Mutex, OnceLock};
+
+use crossbeam_utils::CachePadded;
+
+use crate::driver::Driver;
+use crate::driver::bell::Bell;
+use crate::sync::{AtomicBool, AtomicU64, Ordering};
+use crate::task::token::{SLOTS_MAX, Slot, Token};
+
+/// Mailboxes a process, which bounds the shards that live at one time.
+pub(crate) const MAILBOXES_MAX: usize = 1 << 16;
+/// Slots a segment: one summary word of 64 words of 64 bits.
+const SEGMENT_SLOTS: usize = 64 * 64;
+const SEGMENTS_MAX: usize = SLOTS_MAX / SEGMENT_SLOTS;
+
+static TABLE: [OnceLock<&'static Mailbox>; MAILBOXES_MAX] =
+    [const { OnceLock::new() }; MAILBOXES_MAX];
+static FREE: Mutex<Free> = Mutex::new(Free {
+    returned: Vec::new(),
+    made: 0,
+});
+
+struct Free {
+    returned: Vec<MailboxId>,
+    made: u32,
+}
+
+/// The number of a mailbox, which wakers carry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct MailboxId(pub(crate) u16);
+
+/// 4,096 wake bits, with one word that says which of the 64 words have any.
+struct Segment {
+    summary: AtomicU64,
+    words: [AtomicU64; 64],
+}
+
+/// Where others leave wakes for one shard.
+pub(crate) struct Mailbox {
+    id: MailboxId,
+    /// Says that some bit was set since the shard last looked: a hint for a busy shard to look soon.
+    /// A shard that goes to sleep looks at the summaries themselves.
+    news: CachePadded<AtomicBool>,
+    segments: Box<[OnceLock<Box<Segment>>]>,
+    bell: Bell,
+}
+
+impl std::fmt::Debug for Mailbox {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Mailbox")
+            .field("id", &self.id)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The right to read one mailbox; given back when dropped.
+#[derive(Debug)]
+pub(crate) struct Lease(&'static Mailbox);
+
+impl Mailbox {
+    /// Takes a mailbox that no shard holds, or makes one.
+    ///
+    /// # Errors
+    ///
+    /// When the process has [`MAILBOXES_MAX`] shards, or no descriptor is left for an eventfd.
+    pub(crate) fn lease() -> io::Result<Lease> {
+        let mut free = FREE
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        if let Some(id) = free.returned.pop() {
+            return Ok(Lease(find(id)));
+        }
+        let id = u16::try_from(free.made).map_err(|_| {
+            io::Error::new(
+                io::ErrorKind::QuotaExceeded,
+                "the process has 65,536 shards",
+            )
+        })?;
+        let mailbox: &'static Self = Box::leak(Box::new(Self {
+            id: MailboxId(id),
+            news: CachePadded::new(AtomicBool::new(false)),
+            segments: (0..SEGMENTS_MAX).map(|_| OnceLock::new()).collect(),
+            bell: Bell::new()?,
+        }));
+        TABLE[usize::from(id)].get_or_init(|| mailbox);
+        free.made += 1;
+        Ok(Lease(mailbox))
+    }
+
+    pub(crate) fn id(&self) -> MailboxId {
+        self.id
+    }
+
+    pub(crate) fn bell(&'static self) -> &'static Bell {
+        &self.bell
+    }
+
+    /// Makes sure that wakes for `slot` have a place. The shard calls it before a token leaves.
+    pub(crate) fn reserve(&self, slot: Slot) {
+        self.segments[slot.index() / SEGMENT_SLOTS].get_or_init(|| {
+            Box::new(Segment {
+                summary: AtomicU64::new(0),
+                words: [const { AtomicU64::new(0) }; 64],
+            })
+        });
+    }
+
+    /// Leaves a wake for `slot` without ringing.
+    fn set(&self, slot: Slot) {
+        // A token names a slot that was reserved before; its segment is never taken away.
+        let Some(segment) = self.segments[slot.index() / SEGMENT_SLOTS].get() else {
+            return;
+        };
+        let word = slot.index() % SEGMENT_SLOTS / 64;
+        // Release: pairs with the Acquire swaps in `collect`, so that what the waker did before is
+        // seen by the task's next poll.
+        segment.words[word].fetch_or(1 << (slot.index() % 64), Ordering::Release);
+        segment.summary.fetch_or(1 << word, Ordering::Release);
+        self.note();
+    }
+
+    /// Tells a busy shard to look at its news soon.
+    pub(crate) fn note(&self) {
+        // Relaxed: a hint alone; the bits themselves carry the data.
+        self.news.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether a waker has come by since the last [`Mailbox::clear_news`].
+    pub(crate) fn has_news(&self) -> bool {
+        self.news.load(Ordering::Relaxed)
+    }
+
+    /// Takes the hint back. The shard calls it before it looks.
+    pub(crate) fn clear_news(&self) {
+        if self.has_news() {
+            self.news.store(false, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether any wake is waiting among the first `slots` slots.
+    pub(crate) fn has_wakes(&self, slots: usize) -> bool {
+        self.used(slots)
+            .any(|segment| segment.summary.load(Ordering::Relaxed) != 0)
+    }
+
+    /// Takes all wakes among the first `slots` slots and calls `wake` with each.
+    pub(crate) fn collect(&self, slots: usize, mut wake: impl FnMut(Slot)) {
+        for (number, segment) in self.used(slots).enumerate() {
+            if segment.summary.load(Ordering::Relaxed) == 0 {
+                continue;
+            }
+            // Acquire: pairs with the Release in `set`.
+            let mut summary = segment.summary.swap(0, Ordering::Acquire);
+            while summary != 0 {
+                let word = summary.trailing_zeros() as usize;
+                summary &= summary - 1;
+                let mut bits = segment.words[word].swap(0, Ordering::Acquire);
+                while bits != 0 {
+                    let bit = bits.trailing_zeros() as usize;
+                    bits &= bits - 1;
+                    wake(Slot::new(number * SEGMENT_SLOTS + word * 64 + bit));
+                }
+            }
+        }
+    }
+
+    fn used(&self, slots: usize) -> impl Iterator<Item = &Segment> {
+        self.segments[..slots.div_ceil(SEGMENT_SLOTS)]
+            .iter()
+            .filter_map(OnceLock::get)
+            .map(Box::as_ref)
+    }
+
+    /// Rings the bell if its shard sleeps; through `driver` when the caller is a shard.
+    ///
+    /// Returns whether it rang. The caller has stored its message before.
+    pub(crate) fn ring(&'static self, driver: Option<&Driver>) -> bool {
+        let Some(epoch) = self.bell.sleep.sleeper() else {
+            return false;
+        };
+        match driver {
+            Some(driver) => driver.ring(&self.bell, epoch),
+            None => self.bell.ring_event(epoch),
+        }
+        true
+    }
+}
+
+/// Leaves the wake that `token` names in its mailbox and rings if the shard sleeps.
+///
+/// Returns whether it rang. Any thread, any time; never blocks.
+pub(crate) fn wake(token: Token, driver: Option<&Driver>) -> bool {
+    let mailbox = find(token.mailbox());
+    mailbox.set(token.slot());
+    mailbox.ring(driver)
+}
+
+fn find(id: MailboxId) -> &'static Mailbox {
+    TABLE[usize::from(id.0)]
+        .get()
+        .expect("an id is given out only with its mailbox in the table")
+}
+
+impl std::ops::Deref for Lease {
+    type Target = &'static Mailbox;
+
+    fn deref(&self) -> &&'static Mailbox {
+        &self.0
+    }
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        self.0.bell.set_ring_fd(None);
+        self.0.bell.sleep.awake();
+        FREE.lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner)
+            .returned
+            .push(self.0.id);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wakes_of_any_slot_are_collected_once() {
+        let mailbox = Mailbox::lease().unwrap();
+        let slots = [0, 1, 63, 64, 4_095, 4_096, 70_000];
+        for slot in slots {
+            mailbox.reserve(Slot::new(slot));
+            mailbox.set(Slot::new(slot));
+            mailbox.set(Slot::new(slot));
+        }
+        assert!(mailbox.has_wakes(70_001));
+        let mut found = Vec::new();
+        mailbox.collect(70_001, |slot| found.push(slot.index()));
+        assert_eq!(found, slots);
+        assert!(!mailbox.has_wakes(70_001));
+    }
+
+    #[test]
+    fn a_returned_mailbox_is_taken_again() {
+        let first = Mailbox::lease().unwrap();
+        let id = first.id();
+        let held: Vec<_> = (0..4).map(|_| Mailbox::lease().unwrap()).collect();
+        assert!(held.iter().all(|lease| lease.id() != id));
+        drop(first);
+        // Other tests of this process lease too, so the id may go to one of them; it is not lost.
+        let again: Vec<_> = (0..8).map(|_| Mailbox::lease().unwrap()).collect();
+        assert_eq!(again.len(), 8);
+    }
+}

@@ -1,0 +1,122 @@
+//! One turn of a shard: take the news, run a slice of tasks, tell the others, let the driver work.
+
+use super::Context;
+use crate::time::Instant;
+
+/// Polls between two looks at timers, lanes and the driver, while polls are short.
+const SLICE_POLLS: u32 = 32;
+/// While tasks are ready, the driver has its turn at least this often.
+const DRIVER_EVERY_NS: u64 = 20_000;
+
+/// What a turn found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Turn {
+    /// Tasks that were polled.
+    pub(crate) polls: u32,
+}
+
+/// What a shard's loop keeps from turn to turn.
+#[derive(Debug)]
+pub(crate) struct Pace {
+    /// Polls of the next slice.
+    polls: u32,
+    driver_last: Instant,
+}
+
+impl Pace {
+    pub(crate) fn new(now: Instant) -> Self {
+        Self {
+            polls: SLICE_POLLS,
+            driver_last: now,
+        }
+    }
+
+    /// Fewer polls a slice when they are long: a slice should not pass the task budget.
+    fn adapt(&mut self, polls: u32, slice_ns: u64, budget_ns: u64) {
+        if polls > 0 {
+            let poll_ns = (slice_ns / u64::from(polls)).max(1);
+            self.polls = (budget_ns / poll_ns).clamp(1, u64::from(SLICE_POLLS)) as u32;
+        }
+    }
+}
+
+impl Context {
+    /// Runs one turn. Never blocks.
+    pub(crate) fn turn(&self, pace: &mut Pace) -> Turn {
+        self.counters().turns.add(1);
+        let start = self.refresh_now();
+        self.timers().fire(start);
+        if self.mailbox().has_news() {
+            self.take_news();
+        }
+        if self.mesh().has_news() {
+            self.mesh().take(self.counters());
+        }
+        let polls = self.run_slice(pace, start);
+        self.mesh().flush(self.driver(), self.counters());
+        let now = self.now();
+        let idle = self.scheduler().ready() == 0;
+        if (idle || now.as_nanos() >= pace.driver_last.as_nanos() + DRIVER_EVERY_NS)
+            && self.driver().needs_turn()
+        {
+            self.driver().turn();
+            pace.driver_last = now;
+        }
+        Turn { polls }
+    }
+
+    fn take_news(&self) {
+        self.collect_wakes();
+        if self.own().inbox.has_any() {
+            for job in self.own().inbox.take() {
+                job();
+            }
+        }
+        if self.directory().phase() > crate::directory::Phase::Running {
+            self.wake_shutdown_waiters();
+        }
+    }
+
+    /// Polls tasks of one group until the slice is over, none is left, or others have left news.
+    fn run_slice(&self, pace: &mut Pace, start: Instant) -> u32 {
+        let Some(group) = self.scheduler().next_group() else {
+            return 0;
+        };
+        let mut polls = 0;
+        while polls < pace.polls && self.run_next(group) {
+            polls += 1;
+            if self.mailbox().has_news() {
+                break;
+            }
+        }
+        let slice_ns = self
+            .refresh_now()
+            .as_nanos()
+            .saturating_sub(start.as_nanos());
+        self.scheduler().charge(group, slice_ns);
+        pace.adapt(
+            polls,
+            slice_ns,
+            self.directory().settings.task_budget.as_nanos() as u64,
+        );
+        polls
+    }
+
+    fn own(&self) -> &crate::directory::Member {
+        self.directory().member(self.index())
+    }
+
+    /// Whether a turn would find something to do: what a shard looks at between marking itself
+    /// asleep and sleeping.
+    pub(crate) fn has_work(&self) -> bool {
+        self.scheduler().ready() > 0
+            || self.mailbox().has_wakes(self.tasks().slots())
+            || self.mesh().has_news()
+            || self.own().inbox.has_any()
+    }
+
+    /// When the next timer is due.
+    pub(crate) fn next_deadline(&self) -> Option<Instant> {
+        self.timers().next()
+    }
+}

@@ -1,0 +1,11 @@
+//! Starting a runtime: settings, places for shards, threads, and the end.
+
+mod builder;
+mod placement;
+mod running;
+mod thread;
+
+pub use builder::{Builder, Runtime};
+pub use running::Running;
+
+pub(crate) use placement::Plan;

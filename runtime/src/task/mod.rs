@@ -1,0 +1,25 @@
+//! Tasks: futures that stay on their shard.
+#![allow(
+    unsafe_code,
+    reason = "tasks and work items are blocks that the shard lays out and frees itself"
+)]
+
+mod blocks;
+mod item;
+mod join;
+mod raw;
+mod returns;
+mod spawn;
+mod table;
+pub(crate) mod token;
+mod waker;
+
+pub use join::JoinHandle;
+pub use spawn::{spawn, yield_now};
+
+pub(crate) use blocks::Blocks;
+pub(crate) use item::{Request, Sent, Traveller, Work, item};
+pub(crate) use raw::TaskRef;
+pub(crate) use returns::{Chain, Returns};
+pub(crate) use table::TaskTable;
+pub(crate) use waker::waker;

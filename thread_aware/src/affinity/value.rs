@@ -1,0 +1,182 @@
+//! The affinity and the id of its topology: plain numbers that any thread may copy.
+
+use core::fmt;
+
+/// Says which topology an [`Affinity`] indexes into.
+///
+/// Two affinities are comparable by index only when their topology ids are equal. There are three
+/// families, and an id of one never equals an id of another: *machine* topologies, interned by
+/// their list of processors and regions; *shapes*, which [`pinned_affinities`] interns by its
+/// argument; and *anonymous* ones, one a thread that never entered an affinity, never used again
+/// after that thread has ended.
+///
+/// ```
+/// use thread_aware::affinity::pinned_affinities;
+///
+/// let shape = pinned_affinities(&[2, 2])[0].topology();
+/// assert_eq!(shape, pinned_affinities(&[2, 2])[3].topology());
+/// assert_ne!(shape, pinned_affinities(&[4])[0].topology());
+/// ```
+///
+/// [`pinned_affinities`]: super::pinned_affinities
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct TopologyId(u64);
+
+const SHAPE: u64 = 1 << 63;
+#[cfg(feature = "std")]
+const ANONYMOUS: u64 = 1 << 62;
+const FAMILIES: u64 = 0b11 << 62;
+
+impl TopologyId {
+    /// The id of the shape that was interned under `number`; only its low 62 bits are used.
+    pub(super) const fn shape(number: u64) -> Self {
+        Self(number & !FAMILIES | SHAPE)
+    }
+
+    /// The id of the list of processors that was interned under `number`.
+    #[cfg(feature = "threads")]
+    pub(super) const fn machine(number: u64) -> Self {
+        Self(number & !FAMILIES)
+    }
+
+    /// The id of one thread that has no affinity.
+    #[cfg(feature = "std")]
+    pub(super) const fn anonymous(number: u64) -> Self {
+        Self(number & !FAMILIES | ANONYMOUS)
+    }
+
+    const fn is_anonymous(self) -> bool {
+        self.0 & FAMILIES == 1 << 62
+    }
+}
+
+impl fmt::Debug for TopologyId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let family = match self.0 & FAMILIES {
+            SHAPE => "shape",
+            0 => "machine",
+            _ => "anonymous",
+        };
+        write!(f, "TopologyId({family} {:#x})", self.0 & !FAMILIES)
+    }
+}
+
+/// Where a value belongs: one processor, its memory region, and the topology that both are in.
+///
+/// It is a handful of numbers (at most 16 bytes), so it is copied freely and says nothing about
+/// whether a thread is really pinned there. Indices count from 0 and stay below their counts,
+/// except for an [anonymous](Self::is_anonymous) affinity, whose counts are 0: it belongs to no
+/// partition of anything.
+///
+/// ```
+/// use thread_aware::affinity::pinned_affinities;
+///
+/// let all = pinned_affinities(&[2, 1]);
+/// assert_eq!(all.len(), 3);
+/// assert_eq!(all[2].processor_index(), 2);
+/// assert_eq!(all[2].memory_region_index(), 1);
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Affinity {
+    topology: TopologyId,
+    processor: u16,
+    region: u16,
+    processors: u16,
+    regions: u16,
+}
+
+const _: () = assert!(size_of::<Affinity>() <= 16);
+
+impl Affinity {
+    /// The most processors, and the most memory regions, that one topology can have.
+    pub const COUNT_MAX: usize = u16::MAX as usize;
+
+    /// One processor of a topology. The indices are below their counts; the caller checked.
+    pub(crate) fn new(
+        topology: TopologyId,
+        (processor, processors): (u16, u16),
+        (region, regions): (u16, u16),
+    ) -> Self {
+        debug_assert!(processor < processors && region < regions);
+        Self {
+            topology,
+            processor,
+            region,
+            processors,
+            regions,
+        }
+    }
+
+    /// The affinity of a thread that entered none.
+    #[cfg(feature = "std")]
+    pub(super) const fn anonymous(number: u64) -> Self {
+        let topology = TopologyId::anonymous(number);
+        Self {
+            topology,
+            processor: 0,
+            region: 0,
+            processors: 0,
+            regions: 0,
+        }
+    }
+
+    /// The index of the processor in its topology, from 0. It is not the kernel's number of it.
+    #[inline]
+    #[must_use]
+    pub const fn processor_index(self) -> usize {
+        self.processor as usize
+    }
+
+    /// The index of the memory region (the NUMA node) in its topology, from 0.
+    #[inline]
+    #[must_use]
+    pub const fn memory_region_index(self) -> usize {
+        self.region as usize
+    }
+
+    /// How many processors the topology has; 0 for an anonymous affinity.
+    #[inline]
+    #[must_use]
+    pub const fn processor_count(self) -> usize {
+        self.processors as usize
+    }
+
+    /// How many memory regions the topology has; 0 for an anonymous affinity.
+    #[inline]
+    #[must_use]
+    pub const fn memory_region_count(self) -> usize {
+        self.regions as usize
+    }
+
+    /// Which topology the indices refer to.
+    #[inline]
+    #[must_use]
+    pub const fn topology(self) -> TopologyId {
+        self.topology
+    }
+
+    /// Whether this is the affinity of a thread that entered none, and so names no processor.
+    ///
+    /// ```
+    /// # #[cfg(feature = "std")]
+    /// assert!(thread_aware::affinity::current().is_anonymous());
+    /// ```
+    #[inline]
+    #[must_use]
+    pub const fn is_anonymous(self) -> bool {
+        self.topology.is_anonymous()
+    }
+}
+
+impl fmt::Debug for Affinity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_anonymous() {
+            return write!(f, "Affinity({:?})", self.topology);
+        }
+        write!(
+            f,
+            "Affinity(processor {} of {}, region {} of {}, {:?})",
+            self.processor, self.processors, self.region, self.regions, self.topology
+        )
+    }
+}

@@ -1,0 +1,10 @@
+//! Pinning threads to processors (feature `threads`).
+//!
+//! [`ThreadRegistry`] chooses processors, gives each an affinity and pins threads to them. The
+//! functions beside it do single steps for a runtime that places its threads itself.
+
+mod pin;
+mod threads;
+
+pub use pin::{PinError, original_mask, pin_current_thread, restore_mask};
+pub use threads::{ProcessorCount, RegistryError, ThreadRegistry};

@@ -1,0 +1,6 @@
+//! Telling a value that it has moved.
+
+mod impls;
+mod thread_aware;
+
+pub use thread_aware::ThreadAware;

@@ -1,0 +1,97 @@
+//! Affinities of real processors: equal for equal processors, and never those of another topology.
+
+use std::collections::HashSet;
+
+use super::tree::{Tree, four_by_two, ids, two_sockets};
+use thread_aware::{
+    affinity::{Affinity, current, pinned_affinities},
+    topology::{ProcessorId, TopologyError},
+};
+
+#[test]
+fn equal_machines_give_equal_affinities() {
+    let (one, other) = (Tree::of(&four_by_two()), Tree::of(&four_by_two()));
+    let (one, other) = (one.topology(0..8), other.topology(0..8));
+    for &id in one.allowed() {
+        assert_eq!(one.affinity_of(id), other.affinity_of(id));
+        assert!(one.affinity_of(id).is_some());
+    }
+}
+
+#[test]
+fn topologies_of_equal_size_do_not_alias() {
+    let tree = Tree::of(&two_sockets());
+    let masks: [&[u32]; 4] = [&[0, 1], &[0, 2], &[0, 32], &[1, 2]];
+    let mut seen: HashSet<_> = masks
+        .iter()
+        .map(|mask| {
+            let topology = tree.topology(mask.iter().copied());
+            topology
+                .affinity_of(topology.allowed()[0])
+                .expect("it is allowed")
+                .topology()
+        })
+        .collect();
+    seen.insert(pinned_affinities(&[2])[0].topology());
+    seen.insert(pinned_affinities(&[1, 1])[0].topology());
+    seen.insert(current().topology());
+    assert_eq!(seen.len(), masks.len() + 3);
+}
+
+#[test]
+fn the_same_processors_on_other_nodes_are_another_topology() {
+    let flat = Tree::of(&four_by_two()).topology([0, 3]);
+    let mut cores = four_by_two();
+    cores[3].node = 1;
+    let split = Tree::of(&cores).topology([0, 3]);
+    assert_ne!(
+        flat.affinity_of(ProcessorId::new(0)),
+        split.affinity_of(ProcessorId::new(0))
+    );
+}
+
+#[test]
+fn affinities_of_shards_follow_the_order_in_which_processors_are_named() {
+    let topology = Tree::of(&two_sockets()).topology(0..128);
+    let shards = topology
+        .affinities(&ids([40, 0, 17]))
+        .expect("all are allowed");
+    let indices: Vec<_> = shards
+        .iter()
+        .map(|a| (a.processor_index(), a.memory_region_index()))
+        .collect();
+    assert_eq!(indices, [(0, 2), (1, 0), (2, 1)]);
+    assert!(
+        shards
+            .iter()
+            .all(|a| (a.processor_count(), a.memory_region_count()) == (3, 3))
+    );
+    assert_eq!(topology.affinities(&ids([40, 0, 17])).ok(), Some(shards));
+}
+
+#[test]
+fn shards_that_share_a_processor_have_affinities_of_their_own() {
+    let topology = Tree::of(&four_by_two()).topology([0, 1]);
+    let shards = topology
+        .affinities(&ids([0, 1, 0, 1]))
+        .expect("all are allowed");
+    assert_eq!(shards.iter().collect::<HashSet<_>>().len(), 4);
+    assert!(shards.iter().all(|shard| shard.processor_count() == 4));
+}
+
+#[test]
+fn affinities_of_processors_that_are_not_allowed_are_refused() {
+    let topology = Tree::of(&four_by_two()).topology([0, 1]);
+    for not_allowed in [4, 2, 9] {
+        let refused = topology.affinities(&ids([0, not_allowed]));
+        assert!(
+            matches!(refused, Err(TopologyError::NotAllowed(id)) if id.number() == not_allowed)
+        );
+    }
+    let too_many = vec![ProcessorId::new(0); Affinity::COUNT_MAX + 1];
+    assert!(matches!(
+        topology.affinities(&too_many),
+        Err(TopologyError::TooMany(_))
+    ));
+    assert_eq!(topology.affinities(&[]).ok(), Some(Vec::new()));
+}

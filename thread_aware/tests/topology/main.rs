@@ -1,0 +1,10 @@
+//! Feature `threads`: reading topologies of machines whose files are written for the test, the
+//! affinities of their processors, and pinning on the machine that the tests run on.
+#![cfg(feature = "threads")]
+
+mod affinities;
+mod of_hostile_files;
+mod of_machines;
+mod threads_are_pinned;
+mod tree;
+mod within_control_groups;

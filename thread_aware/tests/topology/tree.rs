@@ -1,0 +1,181 @@
+//! Writes the files that a kernel shows of a machine, from a short description of it.
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+    process,
+    sync::atomic::{AtomicU32, Ordering},
+};
+
+use thread_aware::topology::{ProcessorId, Source, Topology, TopologyError};
+
+/// A directory in the place of `/`, removed when it is dropped.
+pub(crate) struct Tree {
+    root: PathBuf,
+}
+
+/// One physical core of a description.
+#[derive(Clone)]
+pub(crate) struct CoreOf {
+    pub(crate) processors: Vec<u32>,
+    pub(crate) node: u32,
+    pub(crate) socket: u32,
+    /// A number that cores with a common third-level cache share.
+    pub(crate) l3: u32,
+}
+
+/// A core on node, socket and cache 0.
+pub(crate) fn core(processors: &[u32]) -> CoreOf {
+    CoreOf {
+        processors: processors.into(),
+        node: 0,
+        socket: 0,
+        l3: 0,
+    }
+}
+
+/// Four cores of two processors each, numbered as Linux does: all cores first, then siblings.
+pub(crate) fn four_by_two() -> Vec<CoreOf> {
+    (0..4).map(|n| core(&[n, n + 4])).collect()
+}
+
+/// Two sockets of 32 cores of two processors each; two nodes a socket, four caches a node.
+pub(crate) fn two_sockets() -> Vec<CoreOf> {
+    (0..64)
+        .map(|n| CoreOf {
+            processors: vec![n, n + 64],
+            node: n / 16,
+            socket: n / 32,
+            l3: n / 4,
+        })
+        .collect()
+}
+
+pub(crate) fn ids(numbers: impl IntoIterator<Item = u32>) -> Vec<ProcessorId> {
+    numbers.into_iter().map(ProcessorId::new).collect()
+}
+
+const CPU: &str = "sys/devices/system/cpu";
+const NODE: &str = "sys/devices/system/node";
+
+impl Tree {
+    /// A root without any file.
+    pub(crate) fn empty() -> Self {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let name = format!(
+            "thread-aware-tree-{}-{}",
+            process::id(),
+            NEXT.fetch_add(1, Ordering::Relaxed)
+        );
+        let root = std::env::temp_dir().join(name);
+        fs::create_dir_all(&root).expect("the temporary directory can be written");
+        Self { root }
+    }
+
+    /// A root with the files of a machine.
+    pub(crate) fn of(cores: &[CoreOf]) -> Self {
+        let tree = Self::empty();
+        let mut nodes: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+        let mut caches: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+        for core in cores {
+            nodes.entry(core.node).or_default().extend(&core.processors);
+            caches.entry(core.l3).or_default().extend(&core.processors);
+        }
+        tree.write(&format!("{CPU}/online"), list(nodes.values().flatten()));
+        for core in cores {
+            let siblings = list(&core.processors);
+            for processor in &core.processors {
+                let directory = format!("{CPU}/cpu{processor}");
+                tree.write(&format!("{directory}/topology/core_cpus_list"), &siblings);
+                let socket = core.socket.to_string();
+                tree.write(
+                    &format!("{directory}/topology/physical_package_id"),
+                    &socket,
+                );
+                tree.write(&format!("{directory}/cache/index0/level"), "1");
+                tree.write(
+                    &format!("{directory}/cache/index0/shared_cpu_list"),
+                    &siblings,
+                );
+                tree.write(&format!("{directory}/cache/index1/level"), "3");
+                let sharing = list(&caches[&core.l3]);
+                tree.write(
+                    &format!("{directory}/cache/index1/shared_cpu_list"),
+                    &sharing,
+                );
+            }
+        }
+        tree.write(&format!("{NODE}/online"), list(nodes.keys()));
+        for (node, processors) in &nodes {
+            tree.write(&format!("{NODE}/node{node}/cpulist"), list(processors));
+        }
+        tree
+    }
+
+    pub(crate) fn root(&self) -> &Path {
+        &self.root
+    }
+
+    pub(crate) fn write(&self, path: &str, content: impl AsRef<[u8]>) {
+        let path = self.root.join(path);
+        fs::create_dir_all(path.parent().expect("it is below the root")).expect("writable");
+        let mut bytes = content.as_ref().to_vec();
+        bytes.push(b'\n');
+        fs::write(path, bytes).expect("writable");
+    }
+
+    /// Removes a file or a whole directory.
+    pub(crate) fn remove(&self, path: &str) {
+        let path = self.root.join(path);
+        let removed = if path.is_dir() {
+            fs::remove_dir_all(path)
+        } else {
+            fs::remove_file(path)
+        };
+        removed.expect("it is there");
+    }
+
+    /// Reads the topology of a process with the affinity mask `mask`.
+    pub(crate) fn read(
+        &self,
+        mask: impl IntoIterator<Item = u32>,
+    ) -> Result<Topology, TopologyError> {
+        Topology::read(&Source::recorded(&self.root, ids(mask)))
+    }
+
+    /// As [`read`](Self::read), of a tree in which nothing is wrong.
+    pub(crate) fn topology(&self, mask: impl IntoIterator<Item = u32>) -> Topology {
+        self.read(mask).expect("nothing is wrong with the tree")
+    }
+}
+
+impl Drop for Tree {
+    fn drop(&mut self) {
+        fs::remove_dir_all(&self.root).expect("the test made it");
+    }
+}
+
+/// The kernel's way to write a list: `0-3,8`.
+fn list<'a>(numbers: impl IntoIterator<Item = &'a u32>) -> String {
+    let mut numbers: Vec<u32> = numbers.into_iter().copied().collect();
+    numbers.sort_unstable();
+    let mut runs: Vec<(u32, u32)> = Vec::new();
+    for number in numbers {
+        match runs.last_mut() {
+            Some((_, last)) if *last + 1 == number => *last = number,
+            _ => runs.push((number, number)),
+        }
+    }
+    let runs: Vec<String> = runs
+        .iter()
+        .map(|(first, last)| {
+            if first == last {
+                first.to_string()
+            } else {
+                format!("{first}-{last}")
+            }
+        })
+        .collect();
+    runs.join(",")
+}
