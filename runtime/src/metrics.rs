@@ -45,6 +45,8 @@ pub(crate) struct ShardCounters {
     pub(crate) inline_io: Counter,
     /// Times the pool of receive buffers ran out.
     pub(crate) buffers_exhausted: Counter,
+    /// Operations that the kernel had not ended when the driver closed: what they use was leaked.
+    pub(crate) leaked_operations: Counter,
     /// Times an accept waited because descriptors or memory had run out.
     pub(crate) accept_backoffs: Counter,
     /// Timers armed.

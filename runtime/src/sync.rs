@@ -4,7 +4,7 @@
 //! and wake) lives in `corelane-primitives`, whose own `sync` swaps in loom's types.
 
 pub(crate) use std::sync::atomic::{
-    AtomicBool, AtomicI32, AtomicPtr, AtomicU8, AtomicU64, Ordering, fence,
+    AtomicBool, AtomicI32, AtomicPtr, AtomicU8, AtomicU16, AtomicU64, Ordering, fence,
 };
 
 /// A count that one thread writes and any thread reads.

@@ -50,13 +50,15 @@ use std::net::{Shutdown, SocketAddr};
 use std::os::fd::OwnedFd;
 use std::task::{Context, Poll};
 
-use super::{Driver, epoll};
+use super::{Driver, epoll, uring};
 use crate::io::{BufResult, Chunk, IoBuf, IoBufMut};
 use crate::net::ListenOptions;
 
 /// A listening socket of the shard's backend.
 #[derive(Debug)]
 pub(crate) enum Listener {
+    /// On io_uring.
+    Uring(uring::Listener),
     /// On epoll.
     Epoll(epoll::Listener),
 }
@@ -64,8 +66,16 @@ pub(crate) enum Listener {
 /// A connected socket of the shard's backend.
 #[derive(Debug)]
 pub(crate) enum Stream {
+    /// On io_uring.
+    Uring(uring::Stream),
     /// On epoll.
     Epoll(epoll::Stream),
+}
+
+impl From<uring::Stream> for Stream {
+    fn from(stream: uring::Stream) -> Self {
+        Self::Uring(stream)
+    }
 }
 
 impl From<epoll::Stream> for Stream {
@@ -78,6 +88,7 @@ impl From<epoll::Stream> for Stream {
 macro_rules! each {
     ($socket:expr, $inner:ident => $call:expr) => {
         match $socket {
+            Self::Uring($inner) => $call,
             Self::Epoll($inner) => $call,
         }
     };
@@ -91,8 +102,9 @@ impl Listener {
         options: &ListenOptions,
     ) -> io::Result<Self> {
         match driver {
+            Driver::Uring(driver) => uring::Listener::bind(driver, addr, options).map(Self::Uring),
             Driver::Epoll(driver) => epoll::Listener::bind(driver, addr, options).map(Self::Epoll),
-            Driver::Uring(_) | Driver::Sim(_) => Err(io::ErrorKind::Unsupported.into()),
+            Driver::Sim(_) => Err(io::ErrorKind::Unsupported.into()),
         }
     }
 
@@ -123,16 +135,18 @@ impl Stream {
     /// Takes over a connected socket.
     pub(crate) fn from_fd(driver: &Driver, fd: OwnedFd) -> io::Result<Self> {
         match driver {
+            Driver::Uring(driver) => uring::Stream::from_fd(driver, fd).map(Self::Uring),
             Driver::Epoll(driver) => epoll::Stream::from_fd(driver, fd).map(Self::Epoll),
-            Driver::Uring(_) | Driver::Sim(_) => Err(io::ErrorKind::Unsupported.into()),
+            Driver::Sim(_) => Err(io::ErrorKind::Unsupported.into()),
         }
     }
 
     /// Connects to `addr`.
     pub(crate) async fn connect(driver: &Driver, addr: SocketAddr) -> io::Result<Self> {
         match driver {
+            Driver::Uring(driver) => uring::Stream::connect(driver, addr).await.map(Self::Uring),
             Driver::Epoll(driver) => epoll::Stream::connect(driver, addr).await.map(Self::Epoll),
-            Driver::Uring(_) | Driver::Sim(_) => Err(io::ErrorKind::Unsupported.into()),
+            Driver::Sim(_) => Err(io::ErrorKind::Unsupported.into()),
         }
     }
 

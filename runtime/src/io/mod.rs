@@ -10,13 +10,17 @@
 )]
 
 mod buf;
+mod compat;
 mod pool;
 mod slice;
+mod traits;
 mod waiters;
 
 pub use buf::{BufResult, IoBuf, IoBufMut};
+pub use compat::Compat;
 pub use pool::Chunk;
 pub use slice::Slice;
+pub use traits::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
 pub(crate) use buf::copy_in;
 pub(crate) use pool::Pool;

@@ -70,7 +70,8 @@ impl Listener {
 fn accept(listener: BorrowedFd<'_>) -> Result<(std::os::fd::OwnedFd, SocketAddr), Errno> {
     loop {
         match net::acceptfrom_with(listener, SocketFlags::CLOEXEC) {
-            // A connection that was reset while it waited: each such answer takes one from the queue.
+            // A connection that was reset while it waited: each such answer takes one from the
+            // queue.
             Err(Errno::CONNABORTED) => {}
             Err(error) => return Err(error),
             Ok((fd, peer)) => {

@@ -1,10 +1,10 @@
 //! The epoll backend: readiness, one registration a socket for its life.
 //!
-//! Owner: one shard's thread. All is edge-triggered: a socket is registered for both directions when
-//! it first has to wait, and its [`Readiness`] remembers what the kernel said until a call finds the
-//! socket empty or full. An event names its slot and the slot's generation, so one that was fetched
-//! before its socket went is ignored. The bell's eventfd and the timerfd are never read: an edge is
-//! all they have to say.
+//! Owner: one shard's thread. All is edge-triggered: a socket is registered for both directions
+//! when it first has to wait, and its [`Readiness`] remembers what the kernel said until a call
+//! finds the socket empty or full. An event names its slot and the slot's generation, so one that
+//! was fetched before its socket went is ignored. The bell's eventfd and the timerfd are never
+//! read: an edge is all they have to say.
 
 mod listener;
 mod source;
@@ -145,8 +145,8 @@ impl Epoll {
 
     /// Sets the timer so that a wait ends when `timeout` is over.
     ///
-    /// A timer that is set for earlier stays: the wait then ends early once, and the next one sets it
-    /// anew. So a shard that parks again and again before one distant deadline sets it once.
+    /// A timer that is set for earlier stays: the wait then ends early once, and the next one sets
+    /// it anew. So a shard that parks again and again before one distant deadline sets it once.
     fn arm(&self, timeout: Duration) -> io::Result<()> {
         let timeout = u64::try_from(timeout.as_nanos()).unwrap_or(u64::MAX);
         let deadline = monotonic_now().saturating_add(timeout);

@@ -24,8 +24,8 @@ pub(super) struct Direction {
 }
 
 impl Direction {
-    /// A call took all there was, so the next one waits for an event first. An end that was reported
-    /// already will not be reported again, so then it does not wait.
+    /// A call took all there was, so the next one waits for an event first. An end that was
+    /// reported already will not be reported again, so then it does not wait.
     pub(super) fn drained(&self) {
         self.ready.set(self.ended.get());
     }
@@ -140,7 +140,8 @@ impl Source {
             match call(self.fd()) {
                 Ok(value) => return Poll::Ready(Ok(value)),
                 Err(Errno::AGAIN) => direction.ready.set(false),
-                // Another try; a call that does not block is interrupted before it has done anything.
+                // Another try; a call that does not block is interrupted before it has done
+                // anything.
                 Err(Errno::INTR) => {}
                 Err(error) => return Poll::Ready(Err(error.into())),
             }

@@ -211,7 +211,8 @@ fn recv_into<B: IoBufMut>(fd: BorrowedFd<'_>, buf: &mut B) -> Result<usize, Errn
     let room = unsafe { std::slice::from_raw_parts_mut(start, total) };
     let ((filled, _), _) = net::recv(fd, room, RecvFlags::DONTWAIT)?;
     let n = filled.len();
-    // SAFETY: Valid: the kernel has written the first `n` bytes. Exclusive: `buf` is borrowed mutably.
+    // SAFETY: Valid: the kernel has written the first `n` bytes. Exclusive: `buf` is borrowed
+    // mutably.
     unsafe { buf.set_init(n) };
     Ok(n)
 }

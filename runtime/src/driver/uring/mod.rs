@@ -1,33 +1,37 @@
-//! Not built yet: no value of this type exists.
+//! The io_uring backend.
+//!
+//! Owner: one shard's thread, which made the ring. Order rules:
+//!
+//! - What the kernel may still touch (descriptors, send buffers) is held by the in-flight table
+//!   ([`slots`]) until the operation's last completion; a dropped future or handle only asks for a
+//!   cancel.
+//! - Completions are copied out of the queue first and delivered after every borrow has ended,
+//!   since a waker may run anything.
+//! - One `enter` a turn submits what was queued and lets the kernel make its completions.
+#![allow(
+    unsafe_code,
+    reason = "submissions hand memory and descriptors to the kernel"
+)]
 
-use std::io;
-use std::time::Duration;
+mod bufring;
+mod close;
+mod driver;
+mod listener;
+mod msg;
+mod probe;
+mod receive;
+mod ring;
+mod send;
+mod setup;
+mod slots;
+mod stream;
+mod token;
 
-#[derive(Debug)]
-pub(crate) enum Uring {}
+#[cfg(test)]
+mod tests;
 
-impl Uring {
-    pub(crate) fn turn(&self) {
-        match *self {}
-    }
-
-    pub(crate) fn needs_turn(&self) -> bool {
-        match *self {}
-    }
-
-    pub(crate) fn park(&self, _timeout: Option<Duration>) -> io::Result<()> {
-        match *self {}
-    }
-
-    pub(crate) fn close(&self, _limit: Duration) -> io::Result<usize> {
-        match *self {}
-    }
-
-    pub(crate) fn ring(
-        &self,
-        _bell: &'static super::bell::Bell,
-        _epoch: corelane_primitives::Epoch,
-    ) {
-        match *self {}
-    }
-}
+pub(crate) use close::RingKeepalive;
+pub(crate) use driver::Uring;
+pub(crate) use listener::Listener;
+pub(crate) use setup::UringFeatures;
+pub(crate) use stream::Stream;

@@ -1,0 +1,318 @@
+//! Receiving: the stash first, then at once, then by an armed receive.
+//!
+//! Order: a multishot receive delivers into the stash, so nothing is received at once while one is
+//! armed; bytes keep their order, and a dropped read leaves them where they are. A stash that
+//! nobody empties ends its receive ([`STASH_CHUNKS`], [`STASH_BYTES`]), so that one connection
+//! cannot drain the shard's buffers.
+
+use std::future::poll_fn;
+use std::io;
+use std::mem::MaybeUninit;
+use std::rc::Rc;
+use std::task::{Context, Poll};
+
+use io_uring::{opcode, types::Fd};
+use rustix::event::PollFlags;
+use rustix::io::Errno;
+use rustix::net::RecvFlags;
+
+use super::driver::{BUFFER_GROUP, Op};
+use super::stream::Socket;
+use crate::io::{BufResult, Chunk, IoBufMut, Wait};
+
+/// Chunks that a stream may hold before its receive is ended.
+const STASH_CHUNKS: usize = 16;
+/// Bytes that a stream may hold before its receive is ended.
+const STASH_BYTES: usize = 64 * 1024;
+
+/// What comes behind the bytes that have arrived.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum End {
+    /// More, as far as is known.
+    Open,
+    /// Nothing: the peer has sent everything.
+    Finished,
+    /// An error, to be told once.
+    Failed(Errno),
+}
+
+/// What a try to read came to.
+enum Tried<T> {
+    Ready(io::Result<T>),
+    Wait,
+}
+
+impl Socket {
+    pub(super) fn poll_read(
+        self: &Rc<Self>,
+        wait: &Wait<'_>,
+        cx: &mut Context<'_>,
+        buf: &mut [u8],
+    ) -> Poll<io::Result<usize>> {
+        let (start, len) = (buf.as_mut_ptr().cast::<MaybeUninit<u8>>(), buf.len());
+        // SAFETY: Valid: the bytes of `buf`, which are initialised and stay so: only received bytes
+        // are written. Exclusive: `buf` is borrowed mutably and not used while this slice lives.
+        let room = unsafe { std::slice::from_raw_parts_mut(start, len) };
+        self.poll_into(wait, cx, room)
+    }
+
+    pub(super) async fn read<B: IoBufMut>(self: &Rc<Self>, mut buf: B) -> BufResult<usize, B> {
+        let wait = Wait::new(&self.readers);
+        let read = poll_fn(|cx| {
+            let (start, len) = (buf.as_buf_mut_ptr().cast(), buf.bytes_total());
+            // SAFETY: Valid: the buffer promises room for `len` bytes. Exclusive: it is owned here
+            // and not touched while this slice lives.
+            let room = unsafe { std::slice::from_raw_parts_mut(start, len) };
+            self.poll_into(&wait, cx, room)
+        })
+        .await;
+        if let Ok(n) = read {
+            // SAFETY: Valid: the first `n` bytes were received just now. Exclusive: the buffer is
+            // owned here.
+            unsafe { buf.set_init(n) };
+        }
+        (read, buf)
+    }
+
+    fn poll_into(
+        self: &Rc<Self>,
+        wait: &Wait<'_>,
+        cx: &mut Context<'_>,
+        room: &mut [MaybeUninit<u8>],
+    ) -> Poll<io::Result<usize>> {
+        if room.is_empty() {
+            return Poll::Ready(Ok(0));
+        }
+        match self.try_into(room) {
+            Tried::Ready(result) => Poll::Ready(result),
+            Tried::Wait => {
+                wait.wait(cx.waker());
+                Poll::Pending
+            }
+        }
+    }
+
+    fn try_into(self: &Rc<Self>, room: &mut [MaybeUninit<u8>]) -> Tried<usize> {
+        let stashed = self.take_stashed(room);
+        if stashed > 0 {
+            return Tried::Ready(Ok(stashed));
+        }
+        if let Some(ended) = self.take_end() {
+            return Tried::Ready(ended.map(|()| 0));
+        }
+        if self.receive.get().is_some() {
+            return Tried::Wait;
+        }
+        match self.receive_now(room) {
+            Ok(Some(n)) => Tried::Ready(Ok(n)),
+            Ok(None) => self
+                .arm()
+                .map_or_else(|error| Tried::Ready(Err(error)), |()| Tried::Wait),
+            Err(error) => Tried::Ready(Err(error)),
+        }
+    }
+
+    /// Receives at once; `None` when nothing has arrived.
+    fn receive_now(&self, room: &mut [MaybeUninit<u8>]) -> io::Result<Option<usize>> {
+        loop {
+            match rustix::net::recv(&self.fd, &mut *room, RecvFlags::DONTWAIT) {
+                Ok((_, n)) => {
+                    self.driver.counters().inline_io.add(1);
+                    if n == 0 {
+                        self.end.set(End::Finished);
+                    }
+                    return Ok(Some(n));
+                }
+                Err(Errno::AGAIN) => return Ok(None),
+                Err(Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+
+    pub(super) fn poll_read_chunk(
+        self: &Rc<Self>,
+        wait: &Wait<'_>,
+        cx: &mut Context<'_>,
+    ) -> Poll<io::Result<Chunk>> {
+        match self.try_chunk() {
+            Tried::Ready(result) => Poll::Ready(result),
+            Tried::Wait => {
+                wait.wait(cx.waker());
+                Poll::Pending
+            }
+        }
+    }
+
+    fn try_chunk(self: &Rc<Self>) -> Tried<Chunk> {
+        let stashed = self.stash.borrow_mut().pop_front();
+        if let Some(chunk) = stashed {
+            self.stash_bytes.set(self.stash_bytes.get() - chunk.len());
+            return Tried::Ready(Ok(chunk));
+        }
+        if let Some(ended) = self.take_end() {
+            return Tried::Ready(ended.map(|()| Chunk::end()));
+        }
+        if self.receive.get().is_some() {
+            return Tried::Wait;
+        }
+        let armed = if self.driver.features().multishot_receive {
+            // A new receive fails at once without a buffer: the socket then waits for one.
+            self.driver.feed();
+            if self.driver.given.get() == 0 {
+                self.starve();
+                return Tried::Wait;
+            }
+            self.arm()
+        } else {
+            match self.chunk_now() {
+                Ok(Some(chunk)) => return Tried::Ready(Ok(chunk)),
+                Ok(None) => return Tried::Wait,
+                Err(error) => Err(error),
+            }
+        };
+        armed.map_or_else(|error| Tried::Ready(Err(error)), |()| Tried::Wait)
+    }
+
+    /// Receives at once into a buffer of the pool, and else sees to the wake.
+    fn chunk_now(self: &Rc<Self>) -> io::Result<Option<Chunk>> {
+        let pool = self.driver.pool();
+        let Some(id) = pool.take() else {
+            self.starve();
+            return Ok(None);
+        };
+        let received = pool.fill(id, |slot| {
+            let (start, len) = (slot.as_mut_ptr().cast::<MaybeUninit<u8>>(), slot.len());
+            // SAFETY: Valid: the bytes of `slot`, initialised before and after. Exclusive: `slot`
+            // is borrowed mutably and not used while this slice lives.
+            self.receive_now(unsafe { std::slice::from_raw_parts_mut(start, len) })
+        });
+        match received {
+            Ok(Some(n)) if n > 0 => Ok(Some(pool.chunk(id, n))),
+            Ok(Some(_)) => {
+                pool.give_back(id);
+                Ok(Some(Chunk::end()))
+            }
+            Ok(None) => {
+                pool.give_back(id);
+                self.arm().map(|()| None)
+            }
+            Err(error) => {
+                pool.give_back(id);
+                Err(error)
+            }
+        }
+    }
+
+    /// Copies stashed bytes into `room`, as many as fit.
+    fn take_stashed(&self, room: &mut [MaybeUninit<u8>]) -> usize {
+        let mut taken = 0;
+        while taken < room.len() {
+            let mut stash = self.stash.borrow_mut();
+            let Some(chunk) = stash.front_mut() else {
+                break;
+            };
+            let n = chunk.len().min(room.len() - taken);
+            room[taken..taken + n].write_copy_of_slice(&chunk[..n]);
+            taken += n;
+            chunk.advance(n);
+            let spent = if chunk.is_empty() {
+                stash.pop_front()
+            } else {
+                None
+            };
+            // The buffer's return may wake others: without the borrow.
+            drop(stash);
+            drop(spent);
+        }
+        self.stash_bytes.set(self.stash_bytes.get() - taken);
+        taken
+    }
+
+    /// The end, if it has come: for ever when the peer has finished, once for an error.
+    fn take_end(&self) -> Option<io::Result<()>> {
+        match self.end.get() {
+            End::Open => None,
+            End::Finished => Some(Ok(())),
+            End::Failed(error) => {
+                self.end.set(End::Open);
+                Some(Err(error.into()))
+            }
+        }
+    }
+
+    /// Arms what wakes a reader: a multishot receive, or a poll where that or its buffers are
+    /// missing.
+    fn arm(self: &Rc<Self>) -> io::Result<()> {
+        let driver = &self.driver;
+        driver.feed();
+        if driver.features().multishot_receive && driver.given.get() > 0 {
+            let receive = opcode::RecvMulti::new(Fd(self.raw_fd()), BUFFER_GROUP).build();
+            let key = driver.start(Op::Receive(Rc::clone(self)), receive)?;
+            self.receive.set(Some(key));
+            self.receive_ends.set(false);
+        } else if self.readable.get().is_none() {
+            let key = self.poll_once(Op::Readable(Rc::clone(self)), PollFlags::IN)?;
+            self.readable.set(Some(key));
+        }
+        Ok(())
+    }
+
+    /// Queues this socket for the next receive buffer that returns.
+    fn starve(self: &Rc<Self>) {
+        if !self.starved.replace(true) {
+            self.driver.counters().buffers_exhausted.add(1);
+            self.driver.starved.borrow_mut().push(Rc::clone(self));
+        }
+    }
+
+    /// A receive buffer has returned.
+    pub(super) fn fed(&self) {
+        self.starved.set(false);
+        self.readers.wake_all();
+    }
+
+    /// A multishot receive has delivered, or ended.
+    pub(super) fn received(&self, result: i32, buffer: Option<u16>, last: bool) {
+        if last {
+            self.receive.set(None);
+        }
+        if let Some(id) = buffer {
+            let len = usize::try_from(result).unwrap_or(0);
+            let chunk = self.driver.pool().chunk(id, len);
+            if self.open.get() && len > 0 {
+                self.stash_bytes.set(self.stash_bytes.get() + len);
+                self.stash.borrow_mut().push_back(chunk);
+                self.limit_stash();
+            }
+        }
+        if result == 0 {
+            self.end.set(End::Finished);
+        } else if result < 0 {
+            match Errno::from_raw_os_error(-result) {
+                Errno::NOBUFS => self.driver.counters().buffers_exhausted.add(1),
+                // Asked for, or a signal: whoever reads on arms again.
+                Errno::CANCELED | Errno::INTR | Errno::AGAIN => {}
+                error => self.end.set(End::Failed(error)),
+            }
+        }
+        self.readers.wake_all();
+    }
+
+    /// Ends the receive of a stash that nobody empties.
+    fn limit_stash(&self) {
+        let full =
+            self.stash.borrow().len() >= STASH_CHUNKS || self.stash_bytes.get() >= STASH_BYTES;
+        if let (true, Some(key)) = (full, self.receive.get())
+            && !self.receive_ends.replace(true)
+        {
+            self.driver.cancel(key);
+        }
+    }
+
+    /// A poll for bytes has ended.
+    pub(super) fn readable(&self) {
+        self.readable.set(None);
+        self.readers.wake_all();
+    }
+}

@@ -1,0 +1,220 @@
+//! Makes the ring with what this kernel has, and tries once, live, what a version number does not
+//! tell.
+
+use std::fmt;
+use std::io;
+
+use io_uring::IoUring;
+use rustix::io::Errno;
+
+use super::probe;
+
+/// The smallest submission queue that a shard starts with.
+pub(super) const ENTRIES_MIN: u32 = 16;
+/// Completion queue entries for each submission queue entry: multishot operations post many.
+const COMPLETIONS_FACTOR: u32 = 4;
+
+/// What this shard's ring uses.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct UringFeatures {
+    /// Entries of the submission queue.
+    pub(crate) entries: u32,
+    /// Entries of the completion queue.
+    pub(crate) completions: u32,
+    /// How many times the ring was halved because memory was refused.
+    pub(crate) halvings: u32,
+    /// The set-up flags that the kernel took.
+    pub(crate) setup: Setup,
+    /// One accept operation delivers every connection.
+    pub(crate) multishot_accept: bool,
+    /// One receive operation delivers every chunk, from a ring of provided buffers.
+    pub(crate) multishot_receive: bool,
+    /// Shards wake each other with `MSG_RING`.
+    pub(crate) msg_ring: bool,
+    /// A success that nobody waits for posts no completion.
+    pub(crate) skip_success: bool,
+    /// Parking does not count as waiting for a disk.
+    pub(crate) no_iowait: bool,
+}
+
+/// Set-up flags, each newer than the one before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Setup {
+    /// No flag: before Linux 5.18.
+    Plain,
+    /// One bad submission does not stop the batch (5.18).
+    SubmitAll,
+    /// No interrupts for completions; a flag says when some are pending (5.19).
+    CoopTaskrun,
+    /// One thread submits (6.0).
+    SingleIssuer,
+    /// Completions are made only inside `enter` (6.1).
+    DeferTaskrun,
+    /// No index array beside the submission queue (6.6).
+    NoSqArray,
+}
+
+/// What to try: everything, except in tests of the older ways.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Wanted {
+    pub(super) setup: Setup,
+    pub(super) multishot_accept: bool,
+    pub(super) multishot_receive: bool,
+    pub(super) msg_ring: bool,
+}
+
+impl Wanted {
+    /// All that the kernel has.
+    pub(super) const ALL: Self = Self {
+        setup: Setup::NoSqArray,
+        multishot_accept: true,
+        multishot_receive: true,
+        msg_ring: true,
+    };
+}
+
+impl fmt::Display for UringFeatures {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} of {} entries", self.setup, self.entries)?;
+        for (has, name) in [
+            (self.multishot_accept, "multishot accept"),
+            (self.multishot_receive, "multishot receive"),
+            (self.msg_ring, "ring messages"),
+            (self.no_iowait, "no iowait"),
+        ] {
+            write!(f, ", {}{name}", if has { "" } else { "without " })?;
+        }
+        if self.halvings > 0 {
+            write!(f, ", halved {} times for lack of memory", self.halvings)?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Setup {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Plain => "plain ring",
+            Self::SubmitAll => "ring with submit-all",
+            Self::CoopTaskrun => "ring with cooperative completions",
+            Self::SingleIssuer => "ring with a single issuer",
+            Self::DeferTaskrun => "ring with deferred completions",
+            Self::NoSqArray => "ring with deferred completions and no index array",
+        })
+    }
+}
+
+impl Setup {
+    /// The next older set of flags.
+    fn older(self) -> Option<Self> {
+        match self {
+            Self::NoSqArray => Some(Self::DeferTaskrun),
+            Self::DeferTaskrun => Some(Self::SingleIssuer),
+            Self::SingleIssuer => Some(Self::CoopTaskrun),
+            Self::CoopTaskrun => Some(Self::SubmitAll),
+            Self::SubmitAll => Some(Self::Plain),
+            Self::Plain => None,
+        }
+    }
+
+    /// One attempt with exactly these flags.
+    pub(super) fn build(self, entries: u32) -> io::Result<IoUring> {
+        let mut builder = IoUring::builder();
+        builder
+            .setup_clamp()
+            .setup_cqsize(entries.saturating_mul(COMPLETIONS_FACTOR));
+        if self >= Self::SubmitAll {
+            builder.setup_submit_all();
+        }
+        if self >= Self::CoopTaskrun {
+            builder.setup_coop_taskrun().setup_taskrun_flag();
+        }
+        if self >= Self::SingleIssuer {
+            builder.setup_single_issuer();
+        }
+        if self >= Self::DeferTaskrun {
+            builder.setup_defer_taskrun();
+        }
+        if self >= Self::NoSqArray {
+            builder.setup_no_sqarray();
+        }
+        builder.build(entries)
+    }
+}
+
+/// Makes the ring on the calling thread, which is the only one that may use it.
+///
+/// EINVAL drops the newest flags, ENOMEM halves the ring down to [`ENTRIES_MIN`]; anything else is
+/// the answer.
+pub(super) fn open(entries: u32, wanted: Wanted) -> io::Result<(IoUring, UringFeatures)> {
+    let mut setup = wanted.setup;
+    let mut entries = entries.next_power_of_two().max(ENTRIES_MIN);
+    let mut halvings = 0;
+    let ring = loop {
+        match setup.build(entries) {
+            Ok(ring) => break ring,
+            Err(error) => match (Errno::from_io_error(&error), setup.older()) {
+                (Some(Errno::INVAL), Some(older)) => setup = older,
+                (Some(Errno::NOMEM), _) if entries / 2 >= ENTRIES_MIN => {
+                    entries /= 2;
+                    halvings += 1;
+                }
+                _ => return Err(error),
+            },
+        }
+    };
+    let params = ring.params();
+    if !params.is_feature_nodrop() || !params.is_feature_ext_arg() || !params.is_feature_fast_poll()
+    {
+        // Before Linux 5.11: completions could be lost and a wait could have no end.
+        return Err(io::Error::from(io::ErrorKind::Unsupported));
+    }
+    let mut features = UringFeatures {
+        entries: params.sq_entries(),
+        completions: params.cq_entries(),
+        halvings,
+        setup,
+        multishot_accept: false,
+        multishot_receive: false,
+        msg_ring: false,
+        skip_success: params.is_feature_skip_cqe_on_success(),
+        no_iowait: params.is_feature_no_iowait(),
+    };
+    probe::run(wanted, &mut features);
+    Ok((ring, features))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // proves: RT-11
+    #[test]
+    fn every_older_set_of_flags_makes_a_ring() {
+        let mut setup = Some(Setup::NoSqArray);
+        let mut tried = 0;
+        while let Some(now) = setup {
+            let (ring, features) = open(
+                32,
+                Wanted {
+                    setup: now,
+                    ..Wanted::ALL
+                },
+            )
+            .expect("a ring");
+            assert!(ring.params().sq_entries() >= 32);
+            assert!(features.setup <= now);
+            tried += 1;
+            setup = now.older();
+        }
+        assert_eq!(tried, 6);
+    }
+
+    #[test]
+    fn features_are_readable() {
+        let (_ring, features) = open(64, Wanted::ALL).expect("a ring");
+        let text = features.to_string();
+        assert!(text.contains("64 entries"), "{text}");
+        assert!(text.contains("multishot receive"), "{text}");
+    }
+}

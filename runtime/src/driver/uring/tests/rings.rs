@@ -1,0 +1,164 @@
+//! Parking, and being rung.
+
+use std::sync::Barrier;
+use std::thread;
+
+use super::*;
+
+// proves: RT-11
+#[test]
+fn a_turn_without_news_makes_no_system_call() {
+    on_every_shape(|driver| {
+        driver.turn();
+        let enters = driver.counters().enters.value();
+        for _ in 0..100 {
+            assert!(!driver.needs_turn());
+            driver.turn();
+        }
+        assert_eq!(driver.counters().enters.value(), enters);
+    });
+}
+
+#[test]
+fn a_park_ends_when_its_time_is_over() {
+    on_every_shape(|driver| {
+        for time in [
+            Duration::ZERO,
+            Duration::from_nanos(1),
+            Duration::from_millis(2),
+        ] {
+            let enters = driver.counters().enters.value();
+            driver.park(Some(time)).unwrap();
+            assert_eq!(driver.counters().enters.value(), enters + 1);
+        }
+    });
+}
+
+#[test]
+fn the_eventfd_ends_a_park_rung_before_or_within() {
+    for shape in SHAPES {
+        let (driver, bell) = open(shape);
+        for round in 0..200 {
+            let epoch = bell.sleep.prepare();
+            let ringer = thread::spawn(move || bell.ring_event(epoch));
+            if round % 2 == 0 {
+                ringer.join().unwrap();
+                driver.park(None).unwrap();
+            } else {
+                driver.park(None).unwrap();
+                ringer.join().unwrap();
+            }
+            assert_eq!(bell.sleep.sleeper(), None, "marked rung");
+            bell.sleep.awake();
+        }
+        assert_eq!(driver.close(Duration::from_secs(10)).unwrap(), 0);
+    }
+}
+
+#[test]
+fn shards_ring_each_other_through_their_rings() {
+    const ROUNDS: u32 = 500;
+    let bells: [&'static Bell; 2] = [bell(), bell()];
+    let start = Barrier::new(2);
+    let last = Barrier::new(2);
+    thread::scope(|scope| {
+        for me in 0..2 {
+            let (start, last) = (&start, &last);
+            scope.spawn(move || {
+                let (mine, other) = (bells[me], bells[1 - me]);
+                let driver = Uring::open(parts(mine)).unwrap();
+                assert!(mine.ring_fd().is_some(), "this kernel has ring messages");
+                start.wait();
+                for round in 0..ROUNDS {
+                    if round % 2 == me as u32 {
+                        // Wait until the other sleeps, then ring.
+                        let epoch = loop {
+                            match other.sleep.sleeper() {
+                                Some(epoch) => break epoch,
+                                None => thread::yield_now(),
+                            }
+                        };
+                        driver.ring(other, epoch);
+                        driver.turn();
+                        // Marked now, unless the other is awake already.
+                        assert_ne!(other.sleep.sleeper(), Some(epoch));
+                    } else {
+                        mine.sleep.prepare();
+                        driver.park(None).unwrap();
+                        mine.sleep.awake();
+                    }
+                }
+                // A message may come late and more than once; what counts is that nobody hung.
+                last.wait();
+                assert_eq!(driver.close(Duration::from_secs(10)).unwrap(), 0);
+                let kept = driver.release_ring();
+                assert!(kept.is_some());
+                last.wait();
+            });
+        }
+    });
+}
+
+#[test]
+fn a_message_to_a_ring_that_is_gone_goes_through_the_eventfd() {
+    let (driver, _) = open(NEWEST);
+    let target = bell();
+    // A descriptor that is open and no ring: the message fails.
+    let other = std::fs::File::open("/dev/null").unwrap();
+    target.set_ring_fd(Some(std::os::fd::AsRawFd::as_raw_fd(&other)));
+    let epoch = target.sleep.prepare();
+    driver.ring(target, epoch);
+    driver.turn();
+    let mut count = [0; 8];
+    assert_eq!(rustix::io::read(target.event(), &mut count).unwrap(), 8);
+    assert_eq!(u64::from_ne_bytes(count), 1);
+    assert_eq!(target.sleep.sleeper(), None);
+    assert_eq!(driver.close(Duration::from_secs(10)).unwrap(), 0);
+}
+
+#[test]
+fn a_bell_without_a_ring_is_rung_at_once() {
+    let (driver, _) = open(NEWEST);
+    let target = bell();
+    let epoch = target.sleep.prepare();
+    driver.ring(target, epoch);
+    assert_eq!(target.sleep.sleeper(), None, "before any turn");
+    assert_eq!(driver.close(Duration::from_secs(10)).unwrap(), 0);
+}
+
+#[test]
+fn more_messages_than_the_queue_holds_all_arrive() {
+    let (driver, _) = open(Shape {
+        entries: 16,
+        ..NEWEST
+    });
+    let target = bell();
+    let sleeper = Uring::open(parts(target)).unwrap();
+    let epoch = target.sleep.prepare();
+    for _ in 0..500 {
+        driver.ring(target, epoch);
+    }
+    turn_until(&driver, || !driver.needs_turn());
+    assert_eq!(target.sleep.sleeper(), None);
+    let before = sleeper.counters().completions.value();
+    turn_until(&sleeper, || {
+        sleeper.counters().completions.value() - before >= 500
+    });
+    for driver in [driver, sleeper] {
+        assert_eq!(driver.close(Duration::from_secs(10)).unwrap(), 0);
+    }
+}
+
+fn bell() -> &'static Bell {
+    Box::leak(Box::new(Bell::new().unwrap()))
+}
+
+fn parts(bell: &'static Bell) -> DriverParts {
+    DriverParts {
+        bell,
+        counters: Arc::default(),
+        ring_entries: 32,
+        buffers: 8,
+        buffer_bytes: 1024,
+    }
+}
