@@ -88,7 +88,7 @@ impl EchoLog {
         Ok(())
     }
 
-    /// The round's sample: wall time a request, percentiles of single requests.
+    /// The round's sample: the median request, percentiles, and the mean as an extra.
     ///
     /// # Errors
     ///
@@ -99,7 +99,10 @@ impl EchoLog {
             of: WARMUP + self.ops,
         };
         let spent = self.spent.ok_or(stalled)?;
-        Ok(spent.wall_sample().with_latency(&self.latency_ns))
+        let median_ns = self.latency_ns.value_at_quantile(0.5) as f64;
+        let mean_ns = spent.wall_ns as f64 / self.ops as f64;
+        let sample = spent.sample(median_ns).with_extra("mean ns", mean_ns);
+        Ok(sample.with_latency(&self.latency_ns))
     }
 }
 

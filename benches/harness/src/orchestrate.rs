@@ -206,6 +206,7 @@ fn allocated_bytes_per_op(
     }
     let counted = || -> Result<Sample, BenchError> {
         let mut side = Side::start(&counting, spec, runner.entry, plan.quick, shards)?;
+        // The first round allocates what later ones reuse.
         side.round(spec, cores)?;
         side.round(spec, cores)
     };

@@ -5,7 +5,10 @@
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use crate::measure::Memory;
-use crate::{BenchError, Cores, Meter, Params, Sample, pin};
+use crate::{BenchError, Cores, Laps, Meter, Params, Sample, pin};
+
+/// Round trips that are timed together: one alone takes little more than reading the clock.
+pub const LAP: u64 = 8;
 
 /// Two threads meet here by spinning, each on its own core.
 #[derive(Debug, Default)]
@@ -148,7 +151,8 @@ pub fn one_way_sample(
         .wall_sample())
 }
 
-/// Sends `0..ops` to the first core one at a time and awaits each echo: wall time a round trip.
+/// Sends `0..ops` to the first core one at a time and awaits each echo: median time of a round
+/// trip.
 ///
 /// `ping` does one round trip and returns what came back; `pong` echoes as many as it is told.
 ///
@@ -166,16 +170,17 @@ pub fn round_trip(
         Ok(())
     };
     let ask = || {
-        let meter = Meter::start();
         let mut tally = Tally::default();
+        let mut laps = Laps::start(LAP);
         for number in 0..ops {
             tally.take(ping(number));
+            laps.done();
         }
-        Ok((meter.stop(ops), tally))
+        Ok((laps.finish(ops)?, tally))
     };
-    let ((), (spent, tally)) = on_two_cores(params.cores, reply, ask)?;
+    let ((), (sample, tally)) = on_two_cores(params.cores, reply, ask)?;
     tally.check(ops)?;
-    Ok(spent.wall_sample())
+    Ok(sample)
 }
 
 #[cfg(test)]

@@ -44,7 +44,7 @@ pub struct RowSpec {
     pub better: Better,
     /// How it is run.
     pub kind: Kind,
-    /// Operations of a full round; a quick round does a fifth.
+    /// Operations of a full round; a quick round does a tenth.
     pub ops: u64,
     /// Shards (or threads) of a round; a served row takes as many as the plan says.
     pub shards: usize,
@@ -110,7 +110,7 @@ pub const ROWS: &[RowSpec] = &[
         "round_trip",
         2,
         500_000,
-        "a u64 there and back, both ends spinning",
+        "a u64 there and back, both ends spinning, median",
     ),
     timed(
         RUNTIME,
@@ -125,14 +125,14 @@ pub const ROWS: &[RowSpec] = &[
         "submit_spin",
         2,
         100_000,
-        "a call to another core and its reply, both spinning",
+        "a call to another core and its reply, both spinning, median",
     ),
     timed(
         RUNTIME,
         "submit_park",
         2,
         5_000,
-        "a call to another core and its reply, both parking",
+        "a call to another core and its reply, both parking, median",
     ),
     timed(
         RUNTIME,
@@ -146,7 +146,7 @@ pub const ROWS: &[RowSpec] = &[
         "foreign_wake",
         1,
         5_000,
-        "a plain thread wakes a task of a parked runtime",
+        "a plain thread wakes a task of a parked runtime, median",
     ),
     timed(
         RUNTIME,
@@ -177,14 +177,14 @@ pub const ROWS: &[RowSpec] = &[
         "echo_64b_c1_spin",
         2,
         20_000,
-        "a 64 B echo, both ends in one runtime's spinning form",
+        "a 64 B echo, both ends in the runtime's spinning form, median",
     ),
     timed(
         TCP,
         "echo_64b_c1_park",
         2,
         5_000,
-        "a 64 B echo, both ends in one runtime's parking form",
+        "a 64 B echo, both ends in the runtime's parking form, median",
     ),
     served(
         "echo_64b_c64",
@@ -230,7 +230,7 @@ pub fn find_row(suite: &str, row: &str) -> Option<&'static RowSpec> {
 impl RowSpec {
     /// Operations of one round.
     pub fn round_ops(&self, quick: bool) -> u64 {
-        if quick { self.ops / 5 } else { self.ops }
+        if quick { self.ops / 10 } else { self.ops }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::future::poll_fn;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::task::Poll;
 use std::time::Duration;
 
@@ -16,11 +16,14 @@ use crate::{BenchError, Meter, Params, Sample, clock_ns, on_two_cores};
 const REST_NS: u64 = 50_000;
 /// How long two idle shards settle before their processor time is read.
 const SETTLE: Duration = Duration::from_millis(50);
+/// Settling steps that two shards may take to start.
+const START_STEPS: u32 = 100;
 
 /// Where a plain thread wakes a task of some runtime.
 #[derive(Debug, Default)]
 pub struct ForeignSlot {
     waker: AtomicWaker,
+    waits: AtomicBool,
     rung: AtomicU64,
     seen: AtomicU64,
 }
@@ -38,6 +41,7 @@ impl ForeignSlot {
                     return Poll::Ready(());
                 }
                 self.waker.register(context.waker());
+                self.waits.store(true, Ordering::Release);
                 // Acquire pairs with the Release in `ring`; a wake between the two loads is seen here.
                 if self.rung.load(Ordering::Acquire) >= number {
                     return Poll::Ready(());
@@ -47,6 +51,17 @@ impl ForeignSlot {
             .await;
             self.seen.store(number, Ordering::Release);
         }
+    }
+
+    /// Sleeps until the task waits for its first wake.
+    fn await_waiting(&self) -> Result<(), BenchError> {
+        for _ in 0..START_STEPS {
+            if self.waits.load(Ordering::Acquire) {
+                return Ok(());
+            }
+            std::thread::sleep(SETTLE);
+        }
+        Err(BenchError::Stalled { done: 0, of: 1 })
     }
 
     fn ring(&self, number: u64) {
@@ -115,6 +130,7 @@ pub fn idle_share(
     let task_slots = slots.clone();
     std::thread::scope(|scope| {
         let runtime = scope.spawn(move || run(task_slots));
+        let waiting: Result<(), _> = slots.iter().try_for_each(|slot| slot.await_waiting());
         std::thread::sleep(SETTLE);
         let meter = Meter::start();
         std::thread::sleep(Duration::from_millis(params.ops));
@@ -123,6 +139,7 @@ pub fn idle_share(
             slot.ring(1);
         }
         runtime.join().map_err(|_| BenchError::Panicked)??;
+        waiting?;
         let seen: u64 = slots
             .iter()
             .map(|slot| slot.seen.load(Ordering::Acquire))
