@@ -107,7 +107,7 @@ impl EchoLog {
 }
 
 /// Runs one echo round: `serve` accepts one connection on the first core and echoes until it is closed;
-/// `drive` connects from the second and works through the log.
+/// `drive` connects from the second, works through the log and gives it back.
 ///
 /// # Errors
 ///
@@ -115,15 +115,11 @@ impl EchoLog {
 pub fn echo_pair(
     params: &Params,
     serve: impl FnOnce(TcpListener) -> Result<(), BenchError> + Send,
-    drive: impl FnOnce(SocketAddr, &mut EchoLog) -> Result<(), BenchError> + Send,
+    drive: impl FnOnce(SocketAddr, EchoLog) -> Result<EchoLog, BenchError> + Send,
 ) -> Result<Sample, BenchError> {
     let (listener, address) = bind(0)?;
     let ops = params.ops;
-    let client = move || {
-        let mut log = EchoLog::new(ops);
-        drive(address, &mut log)?;
-        log.finish()
-    };
+    let client = move || drive(address, EchoLog::new(ops))?.finish();
     let ((), sample) = on_two_cores(params.cores, move || serve(listener), client)?;
     Ok(sample)
 }

@@ -7,6 +7,7 @@ use std::io::{BufRead, Write};
 use std::net::TcpListener;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Arc, OnceLock};
 
 use clap::{Args, Parser, Subcommand};
@@ -38,6 +39,8 @@ pub struct Serving {
     pub bytes: usize,
     /// Where a server that counts them reports its enters and completions.
     pub counters: Arc<Counters>,
+    /// Told once, when connections may come.
+    pub ready: SyncSender<()>,
 }
 
 impl Serving {
@@ -50,6 +53,8 @@ impl Serving {
         self,
         serve: impl Fn(usize, TcpListener, &Counters) -> Result<(), BenchError> + Sync,
     ) -> Result<(), BenchError> {
+        // Connections wait in the listeners' queues; nobody listens to `ready` only when the twin ends.
+        self.ready.send(()).map_err(|_| BenchError::Panicked)?;
         let (serve, counters) = (&serve, &self.counters);
         std::thread::scope(|scope| {
             let shards: Vec<_> = (self.listeners.into_iter().zip(self.cores))
@@ -328,12 +333,14 @@ fn answer_marks(
         Kind::Round => return Err(BenchError::Unknown(format!("{} is not served", spec.row))),
     };
     let counters = Arc::new(Counters::default());
+    let (ready, await_ready) = sync_channel(1);
     let serving = Serving {
         listeners,
         cores,
         connections,
         bytes,
         counters: Arc::clone(&counters),
+        ready,
     };
     std::thread::spawn(move || {
         let outcome = server(serving).err();
@@ -343,6 +350,8 @@ fn answer_marks(
         }
         std::process::exit(1);
     });
+    // A server that fails before it is ready ends the process, so this wait ends too.
+    await_ready.recv().map_err(|_| BenchError::Panicked)?;
     say(&Answer::Port(address.port()))?;
     for line in std::io::stdin().lock().lines() {
         line.map_err(BenchError::io("read a command"))?;

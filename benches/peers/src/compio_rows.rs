@@ -98,7 +98,7 @@ fn echo_c1(params: &Params) -> Result<Sample, BenchError> {
     })
 }
 
-async fn drive(address: SocketAddr, log: &mut EchoLog) -> Result<(), BenchError> {
+async fn drive(address: SocketAddr, mut log: EchoLog) -> Result<EchoLog, BenchError> {
     let mut stream = TcpStream::connect(address)
         .await
         .map_err(BenchError::io("connect"))?;
@@ -119,7 +119,7 @@ async fn drive(address: SocketAddr, log: &mut EchoLog) -> Result<(), BenchError>
         reply = buffer;
         log.end(&reply)?;
     }
-    Ok(())
+    Ok(log)
 }
 
 fn serve(serving: Serving) -> Result<(), BenchError> {

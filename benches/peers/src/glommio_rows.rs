@@ -283,11 +283,11 @@ fn echo_c1(params: &Params, spin: Option<Duration>) -> Result<Sample, BenchError
             Ok(())
         })
     };
-    let ask = move |address, log: &mut EchoLog| executor(second, spin)?.run(drive(address, log));
+    let ask = move |address, log| executor(second, spin)?.run(drive(address, log));
     echo_pair(params, serve, ask)
 }
 
-async fn drive(address: SocketAddr, log: &mut EchoLog) -> Result<(), BenchError> {
+async fn drive(address: SocketAddr, mut log: EchoLog) -> Result<EchoLog, BenchError> {
     let mut stream = TcpStream::connect(address)
         .await
         .map_err(BenchError::runtime("glommio"))?;
@@ -306,7 +306,7 @@ async fn drive(address: SocketAddr, log: &mut EchoLog) -> Result<(), BenchError>
             .map_err(BenchError::io("receive"))?;
         log.end(&reply)?;
     }
-    Ok(())
+    Ok(log)
 }
 
 fn serve(serving: Serving) -> Result<(), BenchError> {

@@ -259,7 +259,7 @@ fn echo_c1(params: &Params) -> Result<Sample, BenchError> {
     })
 }
 
-async fn drive(address: SocketAddr, log: &mut EchoLog) -> Result<(), BenchError> {
+async fn drive(address: SocketAddr, mut log: EchoLog) -> Result<EchoLog, BenchError> {
     let mut stream = TcpStream::connect(address)
         .await
         .map_err(BenchError::io("connect"))?;
@@ -278,7 +278,7 @@ async fn drive(address: SocketAddr, log: &mut EchoLog) -> Result<(), BenchError>
             .map_err(BenchError::io("receive"))?;
         log.end(&reply)?;
     }
-    Ok(())
+    Ok(log)
 }
 
 fn serve(serving: Serving) -> Result<(), BenchError> {

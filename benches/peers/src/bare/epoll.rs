@@ -53,7 +53,7 @@ fn echo_c1(params: &Params, wait: Wait) -> Result<Sample, BenchError> {
     echo_pair(params, serve, |address, log| drive(address, wait, log))
 }
 
-fn drive(address: SocketAddr, wait: Wait, log: &mut EchoLog) -> Result<(), BenchError> {
+fn drive(address: SocketAddr, wait: Wait, mut log: EchoLog) -> Result<EchoLog, BenchError> {
     let stream = connect(address)?;
     stream
         .set_nonblocking(true)
@@ -87,7 +87,7 @@ fn drive(address: SocketAddr, wait: Wait, log: &mut EchoLog) -> Result<(), Bench
         }
         log.end(&reply)?;
     }
-    Ok(())
+    Ok(log)
 }
 
 fn new_epoll() -> Result<OwnedFd, BenchError> {

@@ -47,7 +47,7 @@ fn echo_c1(params: &Params, wait: Wait) -> Result<Sample, BenchError> {
     echo_pair(params, serve, |address, log| drive(address, wait, log))
 }
 
-fn drive(address: SocketAddr, wait: Wait, log: &mut EchoLog) -> Result<(), BenchError> {
+fn drive(address: SocketAddr, wait: Wait, mut log: EchoLog) -> Result<EchoLog, BenchError> {
     let stream = connect(address)?;
     let fd = stream.as_raw_fd();
     let mut ring = Ring::new(4, BUFFER_BYTES_MIN)?;
@@ -73,7 +73,7 @@ fn drive(address: SocketAddr, wait: Wait, log: &mut EchoLog) -> Result<(), Bench
         log.end(ring.bytes(buffer, length))?;
         ring.recycle(buffer);
     }
-    Ok(())
+    Ok(log)
 }
 
 struct Connection {
