@@ -49,10 +49,14 @@ fn is_exhausted(error: std::io::Error) -> bool {
 #[test]
 fn exhausted_descriptors_fail_what_needs_one_and_accepting_goes_on_later() {
     on_every_driver(|| async {
+        let other = TcpListener::bind("127.0.0.1:0").unwrap();
+        let established = TcpStream::connect(other.local_addr().unwrap())
+            .await
+            .unwrap();
+        let (echo, _) = other.accept().await.unwrap();
+        // A listener that nobody has accepted at yet, so that no driver accepts ahead.
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let addr = listener.local_addr().unwrap();
-        let established = TcpStream::connect(addr).await.unwrap();
-        let (echo, _) = listener.accept().await.unwrap();
         let connect = |_| std::net::TcpStream::connect(addr).unwrap();
         let waiting: Vec<_> = (0..WAITING).map(connect).collect();
 
