@@ -1,10 +1,10 @@
 //! TCP between the shards of a simulation, as a user sees it.
+#![allow(clippy::unwrap_used)]
 
 use std::io::{self, ErrorKind};
 use std::net::{Shutdown, SocketAddr};
 use std::time::Duration;
 
-use corelane::io::IoBuf;
 use corelane::net::{ListenOptions, TcpListener, TcpStream};
 use corelane::time::{Instant, sleep, timeout};
 use corelane::{Builder, Placement, Runtime, Shard, sim, spawn};
@@ -163,7 +163,7 @@ fn dropped_read_leaves_its_bytes_to_the_next_one() {
             let read = stream.read(Vec::with_capacity(100));
             if let Ok((read, buf)) = timeout(Duration::from_micros(20), read).await {
                 assert!(read.unwrap() > 0);
-                all.extend_from_slice(buf.as_slice());
+                all.extend_from_slice(&buf);
             }
         }
         assert!(all == bytes, "bytes were lost or came twice");
