@@ -13,7 +13,7 @@ mod sched;
 mod settings;
 mod shard;
 pub mod shutdown;
-mod sim;
+pub mod sim;
 mod start;
 mod sync;
 pub mod task;

@@ -1,6 +1,7 @@
 //! Streams: what comes in is what went out, to its end.
 #![allow(clippy::unwrap_used)]
 
+mod tcp_pair;
 mod tcp_support;
 
 use std::io::{self, ErrorKind};
@@ -11,7 +12,8 @@ use corelane::io::{IoBuf, IoBufMut};
 use corelane::net::{TcpListener, TcpStream};
 use corelane::spawn;
 use futures_util::{AsyncReadExt, AsyncWriteExt};
-use tcp_support::{on_every_driver, pair};
+use tcp_pair::pair;
+use tcp_support::on_every_driver;
 
 /// Bytes that differ at each place, for as long as a test needs.
 fn payload(seed: u32, len: usize) -> Vec<u8> {

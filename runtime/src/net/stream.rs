@@ -141,6 +141,17 @@ impl TcpStream {
         self.inner.read_chunk().await
     }
 
+    /// [`read_chunk`](TcpStream::read_chunk) for a future or stream of your own: `Pending` keeps the
+    /// waker of the last caller, so one task polls a stream at a time.
+    ///
+    /// # Errors
+    ///
+    /// As [`read_chunk`](TcpStream::read_chunk).
+    pub fn poll_read_chunk(&self, cx: &mut TaskContext<'_>) -> Poll<io::Result<Chunk>> {
+        ready!(Context::poll_budget(cx));
+        self.inner.poll_read_chunk(cx)
+    }
+
     /// Reads until `buf` is full, as [`AsyncReadExt::read_exact`].
     ///
     /// # Errors

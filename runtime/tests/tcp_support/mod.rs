@@ -1,11 +1,10 @@
 //! Runs a test on every driver that this machine has.
 
-use corelane::net::{TcpListener, TcpStream};
 use corelane::{Driver, Runtime, StartError};
 
 /// Runs `test` on one shard with each kernel driver, and on a machine that refuses io_uring with
 /// epoll alone.
-pub fn on_every_driver<F: Future + 'static>(test: fn() -> F) {
+pub(crate) fn on_every_driver<F: Future + 'static>(test: fn() -> F) {
     for driver in [Driver::Epoll, Driver::Uring] {
         eprintln!("driver: {driver:?}");
         match Runtime::builder().shards(1).driver(driver).run(test) {
@@ -16,15 +15,4 @@ pub fn on_every_driver<F: Future + 'static>(test: fn() -> F) {
             Err(error) => panic!("{driver:?} did not start: {error}"),
         }
     }
-}
-
-/// The two ends of a connection on this shard.
-pub async fn pair() -> (TcpStream, TcpStream) {
-    let listener = TcpListener::bind(([127, 0, 0, 1], 0)).unwrap();
-    let client = TcpStream::connect(listener.local_addr().unwrap())
-        .await
-        .unwrap();
-    let (server, peer) = listener.accept().await.unwrap();
-    assert_eq!(peer, client.local_addr().unwrap());
-    (client, server)
 }
