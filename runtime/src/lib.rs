@@ -47,7 +47,7 @@ pub mod time;
 pub use corelane_macros::{main, test};
 pub use directory::DriverInfo;
 pub use error::{DriverError, JoinError, ShutdownError, StartError, SubmitError, TrySubmitError};
-pub use mesh::{OutsideCall, OutsideShard, Submit};
+pub use mesh::{Inlet, Outlet, OutsideCall, OutsideShard, Submit};
 pub use settings::{Driver, IdlePolicy, Placement};
 pub use shard::{Shard, shard, shards};
 pub use start::{Builder, Running, Runtime};

@@ -1,4 +1,5 @@
 //! Whole runtimes in simulation: all shards on one thread, from a seed.
+#![allow(clippy::unwrap_used)]
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;

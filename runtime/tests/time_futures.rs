@@ -1,4 +1,5 @@
 //! Sleeps, timeouts and intervals, on virtual time where the outcome depends on time.
+#![allow(clippy::unwrap_used)]
 
 use std::cell::Cell;
 use std::future::{Future, pending, poll_fn, ready};

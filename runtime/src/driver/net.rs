@@ -7,7 +7,6 @@
 //! impl Listener {
 //!     fn bind(driver: &Rc<D>, addr: SocketAddr, options: &ListenOptions) -> io::Result<Self>;
 //!     fn local_addr(&self) -> io::Result<SocketAddr>;
-//!     fn poll_accept(&self, cx: &mut Context<'_>) -> Poll<io::Result<(Stream, SocketAddr)>>;
 //!     async fn accept(&self) -> io::Result<(Stream, SocketAddr)>;
 //! }
 //! impl Stream {
@@ -128,16 +127,6 @@ impl Listener {
     pub(crate) async fn accept(&self) -> io::Result<(Stream, SocketAddr)> {
         each!(self, listener => {
             listener.accept().await.map(|(stream, peer)| (stream.into(), peer))
-        })
-    }
-
-    /// Takes the next connection, or keeps the waker.
-    pub(crate) fn poll_accept(
-        &self,
-        cx: &mut Context<'_>,
-    ) -> Poll<io::Result<(Stream, SocketAddr)>> {
-        each!(self, listener => {
-            listener.poll_accept(cx).map_ok(|(stream, peer)| (stream.into(), peer))
         })
     }
 }

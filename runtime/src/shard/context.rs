@@ -142,7 +142,6 @@ impl Context {
 
     /// Takes the wakes that others left.
     pub(super) fn collect_wakes(&self) {
-        self.mailbox.clear_news();
         let mut count = 0;
         self.mailbox.collect(self.tasks.slots(), |slot| {
             count += 1;
@@ -150,7 +149,9 @@ impl Context {
                 self.enqueue(task);
             }
         });
-        self.counters.foreign_wakes.add(count);
+        if count > 0 {
+            self.counters.foreign_wakes.add(count);
+        }
     }
 
     /// Makes a task of `future` and puts it into the queue.

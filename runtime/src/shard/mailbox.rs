@@ -49,8 +49,8 @@ struct Segment {
 /// Where others leave wakes for one shard.
 pub(crate) struct Mailbox {
     id: MailboxId,
-    /// Says that some bit was set since the shard last looked: a hint for a busy shard to look soon.
-    /// A shard that goes to sleep looks at the summaries themselves.
+    /// Says that some bit was set since the shard last looked: a hint for a busy shard to end its
+    /// slice. What is there is decided by the summaries themselves, which every turn looks at.
     news: CachePadded<AtomicBool>,
     segments: Box<[OnceLock<Box<Segment>>]>,
     bell: Bell,

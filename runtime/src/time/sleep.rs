@@ -3,7 +3,7 @@
 use std::future::Future;
 use std::pin::Pin;
 use std::rc::Rc;
-use std::task::{Context as TaskContext, Poll};
+use std::task::{Context as TaskContext, Poll, ready};
 use std::time::Duration;
 
 use super::wheel::TimerKey;
@@ -103,6 +103,8 @@ impl Future for Sleep {
             State::Armed(timers, key) if timers.rearm(*key, cx.waker()) => return Poll::Pending,
             State::Armed(..) => self.state = State::Over,
             State::Idle => {
+                // A loop over deadlines that are over already must let others run too.
+                ready!(Context::poll_budget(cx));
                 let deadline = self.deadline;
                 self.state = Context::with(|context| {
                     if deadline <= context.now() {

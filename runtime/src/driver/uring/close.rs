@@ -105,11 +105,10 @@ impl Uring {
 
     /// Frees what the kernel is done with and leaks the rest.
     fn finish(&self) -> io::Result<usize> {
-        let left = self.in_flight();
         let leaked = self.slots.borrow_mut().leak();
         self.counters().leaked_operations.add(leaked as u64);
         let Some(buffers) = self.buffers.borrow_mut().take() else {
-            return Ok(left);
+            return Ok(leaked);
         };
         let unregistered = match &*self.ring.borrow() {
             Some(ring) => ring.inner().submitter().unregister_buf_ring(BUFFER_GROUP),
@@ -120,7 +119,7 @@ impl Uring {
             std::mem::forget(buffers);
             std::mem::forget(std::rc::Rc::clone(self.pool()));
         }
-        Ok(left)
+        Ok(leaked)
     }
 }
 
