@@ -8,6 +8,7 @@ use corelane::{IdlePolicy, Placement, Runtime};
 use corelane_bench_harness::{BenchError, EchoLog, Entry, Params, Sample, Serving, echo_pair};
 
 use futures_util::future::try_join_all;
+use thread_aware::registry::original_mask;
 
 use crate::tasks::on_shard;
 use crate::{WHO, ours};
@@ -37,6 +38,9 @@ async fn echo(stream: TcpStream) {
 }
 
 fn echo_c1(params: &Params, idle: IdlePolicy) -> Result<Sample, BenchError> {
+    // Remembered before the round pins its threads: a runtime takes the first mask that it sees for
+    // the process's, and each end starts its own.
+    original_mask().map_err(ours)?;
     let (first, second) = (params.cores.first, params.cores.second);
     let serve = move |listener: std::net::TcpListener| {
         let (socket, _) = listener.accept().map_err(BenchError::io("accept"))?;

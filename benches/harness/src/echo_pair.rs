@@ -12,7 +12,8 @@ const WARMUP: u64 = 200;
 /// Bytes of a request.
 const BYTES: usize = 64;
 
-/// The client's side of a round: what to send next, whether the reply is right, and how long it took.
+/// The client's side of a round: what to send next, whether the reply is right, and how long it
+/// took.
 ///
 /// ```
 /// # use corelane_bench_harness::EchoLog;
@@ -106,12 +107,13 @@ impl EchoLog {
     }
 }
 
-/// Runs one echo round: `serve` accepts one connection on the first core and echoes until it is closed;
-/// `drive` connects from the second, works through the log and gives it back.
+/// Runs one echo round: `serve` accepts one connection on the first core and echoes until it is
+/// closed; `drive` connects from the second, works through the log and gives it back.
 ///
 /// # Errors
 ///
-/// What the two return, [`BenchError::Io`] when no listener can be opened, and those of `on_two_cores`.
+/// What the two return, [`BenchError::Io`] when no listener can be opened, and those of
+/// `on_two_cores`.
 pub fn echo_pair(
     params: &Params,
     serve: impl FnOnce(TcpListener) -> Result<(), BenchError> + Send,

@@ -1,7 +1,8 @@
-//! Wall and processor time, memory, threads, context switches and allocations of one measured stretch.
+//! Wall and processor time, memory, threads, context switches and allocations of one measured
+//! stretch.
 //!
-//! Processor time is `CLOCK_PROCESS_CPUTIME_ID`, which counts every thread of the process in nanoseconds,
-//! so that a side which spins pays for it in its row.
+//! Processor time is `CLOCK_PROCESS_CPUTIME_ID`, which counts every thread of the process in
+//! nanoseconds, so that a side which spins pays for it in its row.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -13,7 +14,8 @@ use serde::{Deserialize, Serialize};
 
 static ALLOCATED_BYTES: OnceLock<fn() -> u64> = OnceLock::new();
 
-/// Tells the meters how to read the bytes allocated so far; the counting twins call it first in `main`.
+/// Tells the meters how to read the bytes allocated so far; the counting twins call it first in
+/// `main`.
 ///
 /// The timed twins leave it out: counting costs two shared writes an allocation.
 pub fn count_allocations_by(allocated_bytes: fn() -> u64) {

@@ -58,8 +58,8 @@ impl Plan {
 ///
 /// # Errors
 ///
-/// [`BenchError::Unknown`] when a name in the plan is no row, [`BenchError::Cores`] on one core, and
-/// [`BenchError::Incomplete`] at the end when sides failed; everything else was measured.
+/// [`BenchError::Unknown`] when a name in the plan is no row, [`BenchError::Cores`] on one core,
+/// and [`BenchError::Incomplete`] at the end when sides failed; everything else was measured.
 pub fn run(plan: &Plan, twins: &[PathBuf]) -> Result<(), BenchError> {
     for wanted in &plan.suites {
         let known = |spec: &RowSpec| {

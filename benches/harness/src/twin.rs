@@ -1,7 +1,7 @@
 //! A benchmark binary: its entries, and the command line that the interleaved run drives.
 //!
-//! `list` prints the entries, `serve` answers one line of JSON to each line on standard input until it is
-//! closed, `run` runs this binary's rows alone.
+//! `list` prints the entries, `serve` answers one line of JSON to each line on standard input until
+//! it is closed, `run` runs this binary's rows alone.
 
 use std::io::{BufRead, Write};
 use std::net::TcpListener;
@@ -44,7 +44,8 @@ pub struct Serving {
 }
 
 impl Serving {
-    /// Runs `serve` once a shard, each on a thread of its own pinned to its core, with its listener.
+    /// Runs `serve` once a shard, each on a thread of its own pinned to its core, with its
+    /// listener.
     ///
     /// # Errors
     ///
@@ -53,7 +54,8 @@ impl Serving {
         self,
         serve: impl Fn(usize, TcpListener, &Counters) -> Result<(), BenchError> + Sync,
     ) -> Result<(), BenchError> {
-        // Connections wait in the listeners' queues; nobody listens to `ready` only when the twin ends.
+        // Connections wait in the listeners' queues; nobody listens to `ready` only when the twin
+        // ends.
         self.ready.send(()).map_err(|_| BenchError::Panicked)?;
         let (serve, counters) = (&serve, &self.counters);
         std::thread::scope(|scope| {
