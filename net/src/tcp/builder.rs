@@ -61,11 +61,12 @@ impl Tcp {
         self
     }
 
-    /// Listens, and calls `handler` for each connection, on the shard that the connection then stays
-    /// on. The handler is cloned once a shard; its futures are tasks of their own and need not be
+    /// Listens, and calls `handler` for each connection, on the shard that the connection stays on.
+    /// The handler is cloned once a shard; its futures are tasks of their own and need not be
     /// `Send`. A connection closes when its handler ends.
     ///
-    /// A handler that panics loses its connection; that is logged and counted, and the others go on.
+    /// A handler that panics loses its connection; that is logged and counted, and all others go
+    /// on.
     ///
     /// Costs a few system calls and never waits.
     ///

@@ -101,7 +101,7 @@ where
     }
 
     fn serve(&self, stream: TcpStream, peer: SocketAddr, permit: Permit, seat: Seat) {
-        let mut served = Served {
+        let served = Served {
             entry: Roster::enter(&self.roster),
             _permit: permit,
             seat,
@@ -118,7 +118,8 @@ where
                     End::Panicked
                 }
             };
-            served.seat.ends(end);
+            // Named whole, so that the task holds all of it and not the seat alone.
+            served.end(end);
         });
         self.roster.keep(number, task);
     }
@@ -130,6 +131,12 @@ struct Served {
     entry: Entry,
     _permit: Permit,
     seat: Seat,
+}
+
+impl Served {
+    fn end(mut self, end: End) {
+        self.seat.ends(end);
+    }
 }
 
 /// Runs one handler; its panic ends it alone.
