@@ -33,7 +33,11 @@ pub(crate) struct Group {
 
 impl Group {
     fn new(shares: u64, spent: u64) -> Rc<Self> {
-        Rc::new(Self { queue: TaskQueue::default(), shares, spent: Cell::new(spent) })
+        Rc::new(Self {
+            queue: TaskQueue::default(),
+            shares,
+            spent: Cell::new(spent),
+        })
     }
 
     /// Takes the next task.
@@ -44,7 +48,8 @@ impl Group {
 
     /// Charges a slice's time.
     pub(crate) fn charge(&self, slice_ns: u64) {
-        self.spent.set(self.spent.get() + slice_ns * SHARES_DEFAULT / self.shares);
+        self.spent
+            .set(self.spent.get() + slice_ns * SHARES_DEFAULT / self.shares);
     }
 }
 
@@ -79,8 +84,8 @@ impl Scheduler {
 
     #[inline]
     fn push_to(&self, group: &Group, task: TaskRef) {
-        if group.queue.push(task) {
-            group.spent.set(group.spent.get().max(self.floor.get()));
+        if group.queue.push(task) && group.spent.get() < self.floor.get() {
+            group.spent.set(self.floor.get());
         }
     }
 
@@ -88,7 +93,10 @@ impl Scheduler {
     #[inline]
     pub(crate) fn next_group(&self) -> Option<Rc<Group>> {
         let others = self.others.borrow();
-        let ready = others.iter().chain([&self.default]).filter(|group| !group.queue.is_empty());
+        let ready = others
+            .iter()
+            .chain([&self.default])
+            .filter(|group| !group.queue.is_empty());
         let next = Rc::clone(ready.min_by_key(|group| group.spent.get())?);
         self.floor.set(next.spent.get());
         Some(next)
@@ -98,7 +106,11 @@ impl Scheduler {
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.default.queue.is_empty()
-            && self.others.borrow().iter().all(|group| group.queue.is_empty())
+            && self
+                .others
+                .borrow()
+                .iter()
+                .all(|group| group.queue.is_empty())
     }
 }
 
@@ -128,6 +140,9 @@ mod tests {
         let large = scheduler.add(300);
         scheduler.default.charge(300);
         large.charge(300);
-        assert_eq!((scheduler.default.spent.get(), large.spent.get()), (300, 100));
+        assert_eq!(
+            (scheduler.default.spent.get(), large.spent.get()),
+            (300, 100)
+        );
     }
 }

@@ -7,8 +7,6 @@ use std::sync::Arc;
 use std::task::{Context as TaskContext, Poll, Waker};
 use std::time::Duration;
 
-use thread_aware::affinity;
-
 use super::mailbox::{self, Mailbox};
 use super::{Shard, ShardIndex};
 use crate::directory::{Directory, Phase};
@@ -17,7 +15,7 @@ use crate::mesh::Mesh;
 use crate::metrics::ShardCounters;
 use crate::sched::{Group, GroupId, Scheduler};
 use crate::task::token::{SLOTS_MAX, Token};
-use crate::task::{Blocks, JoinHandle, Reserved, TaskRef, TaskTable, Traveller};
+use crate::task::{Blocks, JoinHandle, TaskRef, TaskTable, Traveller, with_current};
 use crate::time::{Clock, Instant, Timers};
 
 /// Operations of leaf futures between two readings of the clock within one poll.
@@ -102,7 +100,7 @@ impl Context {
     /// Calls `f` with the shard that this thread is in, if it is in one.
     #[inline]
     pub(crate) fn try_with<R>(f: impl FnOnce(&Self) -> R) -> Option<R> {
-        affinity::with_context(|context: Option<&Self>| context.map(f))
+        with_current(f)
     }
 
     /// Wakes the task that `token` names, on any shard, from any thread.
@@ -128,7 +126,16 @@ impl Context {
     /// Wakes a task of this shard: no atomic operation.
     #[inline]
     fn wake_here(&self, token: Token) {
-        if let Some(task) = self.tasks.exact(token.slot(), token.generation()) {
+        // A task that wakes itself is nearly the only one that is woken while it runs.
+        let current = self
+            .current
+            .get()
+            .filter(|task| task.header().token == token);
+        let task = match current {
+            None => self.tasks.exact(token.slot(), token.generation()),
+            current => current,
+        };
+        if let Some(task) = task {
             self.enqueue(task);
         }
     }
@@ -164,24 +171,18 @@ impl Context {
     /// When the shard has 2^24 tasks.
     #[inline]
     pub(crate) fn spawn<F: Future + 'static>(&self, future: F) -> JoinHandle<F::Output> {
-        let Some(Reserved {
-            slot,
-            generation,
-            is_new,
-        }) = self.tasks.reserve()
-        else {
-            panic!("a shard holds at most {SLOTS_MAX} tasks");
-        };
-        if is_new {
-            self.mailbox.reserve(slot);
-        }
         let group = self
             .current
             .get()
             .map_or(GroupId::DEFAULT, |task| task.header().group);
-        let token = Token::new(self.mailbox.id(), slot, generation);
-        let task = TaskRef::new(&self.blocks, future, token, group);
-        self.tasks.put(slot, task);
+        let open = |slot| self.mailbox.reserve(slot);
+        let task = self.tasks.insert(open, |slot, generation| {
+            let token = Token::new(self.mailbox.id(), slot, generation);
+            TaskRef::new(&self.blocks, future, token, group)
+        });
+        let Some(task) = task else {
+            panic!("a shard holds at most {SLOTS_MAX} tasks");
+        };
         self.counters.spawned.add(1);
         if self.closing.get() {
             task.cancel();
@@ -206,7 +207,9 @@ impl Context {
     /// Polls the next task of `group`. `false` when the group has none.
     #[inline]
     pub(super) fn run_next(&self, group: &Group) -> bool {
-        let Some(task) = group.pop() else { return false };
+        let Some(task) = group.pop() else {
+            return false;
+        };
         let header = task.header();
         if header.is_done() {
             task.release();
@@ -274,7 +277,9 @@ impl Context {
         }
         let now = self.clock.now();
         if operations == BUDGET_OPERATIONS {
-            self.budget.until.set(now.saturating_add(self.budget.length));
+            self.budget
+                .until
+                .set(now.saturating_add(self.budget.length));
             return false;
         }
         now >= self.budget.until.get()

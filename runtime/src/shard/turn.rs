@@ -91,9 +91,16 @@ impl Context {
             }
         }
         self.counters().polls.add(u64::from(polls));
-        let slice_ns = self.refresh_now().as_nanos().saturating_sub(start.as_nanos());
+        let slice_ns = self
+            .refresh_now()
+            .as_nanos()
+            .saturating_sub(start.as_nanos());
         group.charge(slice_ns);
-        pace.adapt(polls, slice_ns, self.directory().settings.task_budget.as_nanos() as u64);
+        pace.adapt(
+            polls,
+            slice_ns,
+            self.directory().settings.task_budget.as_nanos() as u64,
+        );
         polls
     }
 

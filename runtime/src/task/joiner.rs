@@ -20,7 +20,10 @@ pub(super) struct Joiner {
 impl Joiner {
     #[inline]
     pub(super) const fn new() -> Self {
-        Self { token: Cell::new(Token::NONE), waker: Cell::new(None) }
+        Self {
+            token: Cell::new(Token::NONE),
+            waker: Cell::new(None),
+        }
     }
 
     /// Keeps the last caller's waker.
@@ -37,6 +40,12 @@ impl Joiner {
         self.token.set(Token::NONE);
         let same = self.waker.take().filter(|old| old.will_wake(waker));
         self.waker.set(Some(same.unwrap_or_else(|| waker.clone())));
+    }
+
+    /// Forgets the waiter.
+    #[inline]
+    pub(super) fn clear(&self) {
+        drop(self.waker.take());
     }
 
     /// Wakes the waiter, from the shard of `context`.

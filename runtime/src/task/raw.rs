@@ -174,7 +174,9 @@ impl TaskRef {
                 joiner: Joiner::new(),
                 blocks: Rc::clone(blocks),
             },
-            body: UnsafeCell::new(Body { future: ManuallyDrop::new(future) }),
+            body: UnsafeCell::new(Body {
+                future: ManuallyDrop::new(future),
+            }),
         };
         // SAFETY: Valid: the block was made for this layout. Exclusive: it is not in use.
         unsafe { block.write(task) };
@@ -192,12 +194,19 @@ impl TaskRef {
     #[inline]
     pub(crate) fn poll(self, context: &mut TaskContext<'_>) -> Poll<()> {
         let header = self.header();
-        assert!(header.stage.get() == Stage::Pending, "a task is polled by its loop alone");
+        assert!(
+            header.stage.get() == Stage::Pending,
+            "a task is polled by its loop alone"
+        );
         header.stage.set(Stage::Running);
         // SAFETY: Valid: the table's function is the one for this task's type. Exclusive: the stage
         // was `Pending` and is now `Running`, so nobody else touches the body meanwhile.
         let poll = unsafe { (header.vtable.poll)(self.0, context) };
-        header.stage.set(if poll.is_ready() { Stage::Done } else { Stage::Pending });
+        header.stage.set(if poll.is_ready() {
+            Stage::Done
+        } else {
+            Stage::Pending
+        });
         poll
     }
 
@@ -205,7 +214,10 @@ impl TaskRef {
     #[cold]
     pub(crate) fn cancel(self) {
         let header = self.header();
-        assert!(header.stage.get() == Stage::Pending, "a task is cancelled between its polls");
+        assert!(
+            header.stage.get() == Stage::Pending,
+            "a task is cancelled between its polls"
+        );
         header.stage.set(Stage::Running);
         // SAFETY: As in `poll`.
         unsafe { (header.vtable.cancel)(self.0) };
@@ -240,15 +252,20 @@ impl TaskRef {
     /// Frees the block if nothing holds it any more.
     #[inline]
     pub(crate) fn release(self) {
-        if self.header().has(IN_TABLE | HAS_HANDLE | QUEUED) {
-            return;
+        if !self.header().has(IN_TABLE | HAS_HANDLE | QUEUED) {
+            self.free();
         }
+    }
+
+    #[inline]
+    fn free(self) {
         let class = self.header().vtable.class;
-        // SAFETY: Valid: the header lives. Exclusive: nothing holds the task any more, so this is
-        // the last use of the header; its body is empty, since the table lets go of a task that is
-        // done, and the handle once the output was taken or dropped.
-        let Header { blocks, joiner, .. } = unsafe { self.0.read() };
-        drop(joiner);
+        let header = self.0.as_ptr();
+        // SAFETY: Valid: the header lives. Exclusive: nothing holds the task any more, and its body
+        // is empty: the table lets go of a task that is done, and the handle once the output was
+        // taken or dropped.
+        let blocks = unsafe { (&raw const (*header).blocks).read() };
+        self.header().joiner.clear();
         blocks.give(self.0.cast(), class);
     }
 
