@@ -34,6 +34,9 @@ pub(super) enum Failure {
         #[source]
         source: io::Error,
     },
+    /// SIGINT and SIGTERM cannot be caught.
+    #[error("signals cannot be heard")]
+    Signals(#[source] io::Error),
     /// A shard's part failed.
     #[error("shard {shard} failed")]
     Shard {

@@ -4,6 +4,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
+use corelane::metrics::{Snapshot, snapshot};
 use corelane::time::{Instant, interval_at};
 use corelane_primitives::{Consumer, Producer};
 
@@ -58,6 +59,7 @@ pub(super) async fn sample(
 /// Shows what the shards say, until the first of them says no more.
 pub(super) async fn show(run: Arc<Run>, mut shards: Vec<Consumer<Sample>>) {
     let (mut updates_before, mut then) = (0, run.start);
+    let mut counted = snapshot();
     loop {
         let mut line = LiveLine::default();
         let (mut updates, mut ages) = (0, Ages::default());
@@ -84,6 +86,24 @@ pub(super) async fn show(run: Arc<Run>, mut shards: Vec<Consumer<Sample>>) {
             (updates - updates_before) as f64 / now.duration_since(then).as_secs_f64();
         line.age_ns = AgeReport::from(&ages);
         (updates_before, then) = (updates, now);
+        let before = std::mem::replace(&mut counted, snapshot());
+        line.busy = busy_shares(&before, &counted);
         run.voice.live(&line);
     }
+}
+
+/// The part of the time between two snapshots that each shard was at work.
+fn busy_shares(before: &Snapshot, after: &Snapshot) -> Vec<f64> {
+    let shards = before.shards.iter().zip(&after.shards);
+    shards
+        .map(|(before, after)| {
+            let busy = after.busy.saturating_sub(before.busy);
+            let time = after.uptime.saturating_sub(before.uptime);
+            if time.is_zero() {
+                0.0
+            } else {
+                busy.div_duration_f64(time).min(1.0)
+            }
+        })
+        .collect()
 }

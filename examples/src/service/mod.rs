@@ -20,6 +20,7 @@ mod console;
 mod crew;
 mod door;
 mod failure;
+mod head;
 mod hub;
 mod input;
 mod intake;
@@ -29,7 +30,8 @@ mod publish;
 mod reader;
 mod routes;
 mod run;
-mod service;
+
+mod signals;
 mod start;
 mod subscriber;
 mod turnstile;

@@ -10,8 +10,8 @@ use corelane_primitives::Consumer;
 
 use super::console::Console;
 use super::failure::Failure;
+use super::head::{Ended, serve};
 use super::reader::{self, Piece};
-use super::service::{Ended, serve};
 use crate::feed::{Driver, Idle, Options, Report};
 
 /// Runs the service as `options` say, shows its report, and gives the status to end with.

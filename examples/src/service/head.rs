@@ -19,6 +19,7 @@ use super::live::{self, SAMPLES_MAX, Sample};
 use super::publish::Audience;
 use super::reader::Piece;
 use super::run::{Run, unless_ended};
+use super::signals::Ears;
 use super::worker::{Seat, work};
 use crate::feed::{
     DriverReport, Generator, INSTRUMENTS, InstrumentId, Options, Report, ShardSummary, shard_of,
@@ -38,7 +39,9 @@ pub(super) async fn serve(
     readers: Vec<(PathBuf, Consumer<Piece>)>,
     voice: Voice,
 ) -> Result<Ended, Failure> {
-    // Listeners first: without its address there is no run.
+    // Ears and listeners first: without them there is no run, and whoever reads an address may
+    // send a signal at once.
+    let ears = Ears::open().map_err(Failure::Signals)?;
     let listeners = Listener::bind_all(&options, &voice)?;
     let inputs = match (options.listen, readers.len()) {
         (Some(_), _) => 1,
@@ -46,6 +49,7 @@ pub(super) async fn serve(
         (None, files) => files,
     };
     let run = Arc::new(Run::new(options.speed(), options.strict, inputs, voice));
+    ears.attend(Arc::clone(&run));
     let shards = corelane::shards();
     let Table {
         seats,
