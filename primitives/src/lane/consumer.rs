@@ -1,8 +1,8 @@
 //! The reading end.
 
 use super::ReadChunk;
-use super::shared::Shared;
-use crate::sync::{Arc, Ordering, Site, acquire, release};
+use super::shared::Handle;
+use crate::sync::{Ordering, Site, acquire, release};
 
 /// The reading end of a [`lane()`](crate::lane()).
 ///
@@ -20,7 +20,7 @@ use crate::sync::{Arc, Ordering, Site, acquire, release};
 /// assert_eq!((out, consumer.len()), (vec![1, 2], 1));
 /// ```
 pub struct Consumer<T> {
-    pub(super) shared: Arc<Shared<T>>,
+    pub(super) shared: Handle<T>,
     /// The next position to read. Ahead of the shared head while taken slots are not yet handed back.
     head: usize,
     /// A tail seen earlier; the true one is never behind it.
@@ -29,7 +29,7 @@ pub struct Consumer<T> {
 }
 
 impl<T> Consumer<T> {
-    pub(super) fn new(shared: Arc<Shared<T>>, start: usize) -> Self {
+    pub(super) fn new(shared: Handle<T>, start: usize) -> Self {
         Self {
             shared,
             head: start,
@@ -44,7 +44,11 @@ impl<T> Consumer<T> {
     /// producer is gone: ask [`is_abandoned`](Self::is_abandoned), then pop once more.
     #[inline]
     pub fn pop(&mut self) -> Option<T> {
-        let value = self.take()?;
+        if self.len_at_least(1) == 0 {
+            return None;
+        }
+        // SAFETY: Valid: there is a value, as just seen. Exclusive: `&mut self`.
+        let value = unsafe { self.take() };
         self.release();
         Some(value)
     }
@@ -109,29 +113,32 @@ impl<T> Consumer<T> {
     }
 
     /// Takes the oldest value without handing its slot back.
-    #[inline]
-    pub(super) fn take(&mut self) -> Option<T> {
-        if self.len_at_least(1) == 0 {
-            return None;
-        }
+    ///
+    /// # Safety
+    ///
+    /// There is one: `len_at_least` said so, and nothing was taken since that it did not count.
+    #[inline(always)]
+    pub(super) unsafe fn take(&mut self) -> T {
         let position = self.head;
         self.head = position.wrapping_add(1);
         // SAFETY: Valid: `position` lies before a tail that was read with Acquire, so its value is there,
         // and `head` has just passed it, so it is read once. Exclusive: the shared head has not passed
         // it, so the producer does not write it, and `&mut self` keeps out another consumer.
-        Some(unsafe { self.shared.read(position) })
+        unsafe { self.shared.read(position) }
     }
 
     /// The known number of values; looks at the producer's line only if fewer than `wanted` are known.
     #[inline]
     pub(super) fn len_at_least(&mut self, wanted: usize) -> usize {
-        let len = self.tail_seen.wrapping_sub(self.head);
+        let head = self.head;
+        let len = self.tail_seen.wrapping_sub(head);
         if len >= wanted {
             return len;
         }
         // Acquire, partner LanePublish: the values before the tail are in their slots.
-        self.tail_seen = self.shared.tail.load(acquire(Site::LaneReadTail));
-        self.tail_seen.wrapping_sub(self.head)
+        let tail = self.shared.tail.load(acquire(Site::LaneReadTail));
+        self.tail_seen = tail;
+        tail.wrapping_sub(head)
     }
 
     /// Hands back the slots of all values taken so far.
@@ -153,25 +160,11 @@ impl<T> Consumer<T> {
 }
 
 impl<T> Drop for Consumer<T> {
+    #[inline]
     fn drop(&mut self) {
-        /// Drops what was inside when the consumer left, also when the producer's waker panics. At most
-        /// one ring full, so that a busy producer cannot hold it up. What a panicking value leaves behind,
-        /// and what is pushed from now on, goes with the last end.
-        struct Drain<'a, T>(&'a mut Consumer<T>);
-        impl<T> Drop for Drain<'_, T> {
-            fn drop(&mut self) {
-                self.0.shared.consumer_seat.clear();
-                for _ in 0..self.0.len() {
-                    drop(self.0.pop());
-                }
-            }
-        }
-        // A forgotten chunk has taken values whose slots were never handed back.
-        self.release();
-        let drain = Drain(self);
-        // Relaxed: see `Producer::is_abandoned`; a parked producer is found by the fence in `wake`.
-        drain.0.shared.consumer_left.store(true, Ordering::Relaxed);
-        drain.0.shared.producer_seat.parker.wake();
+        // SAFETY: Valid: `head` is this consumer's position. Exclusive: it is the lane's only consumer, and
+        // takes nothing after its drop.
+        unsafe { self.shared.consumer_leaves(self.head) };
     }
 }
 

@@ -35,7 +35,9 @@ impl<T> Iterator for ReadChunk<'_, T> {
     #[inline]
     fn next(&mut self) -> Option<T> {
         self.left = self.left.checked_sub(1)?;
-        self.consumer.take()
+        // SAFETY: Valid: the consumer knew of `left` values when it made the chunk, and one less each time.
+        // Exclusive: the chunk borrows the consumer mutably, so only it takes.
+        Some(unsafe { self.consumer.take() })
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {

@@ -4,8 +4,10 @@ use super::{Consumer, Producer};
 use crate::LaneError;
 use crate::pad::CachePadded;
 use crate::park::Parker;
-use crate::sync::{Arc, AtomicBool, AtomicUsize, Ordering, UnsafeCell};
+use crate::sync::{Arc, AtomicBool, AtomicUsize, Ordering, Site, UnsafeCell, acquire, release};
 use std::mem::MaybeUninit;
+use std::ops::Deref;
+use std::ptr::NonNull;
 
 /// The largest capacity, in slots.
 const CAPACITY_MAX: usize = 1 << 31;
@@ -71,8 +73,8 @@ pub fn lane_with_start<T>(
         slots: slots.into_boxed_slice(),
     });
     Ok((
-        Producer::new(Arc::clone(&shared), start),
-        Consumer::new(shared, start),
+        Producer::new(Handle::new(Arc::clone(&shared)), start),
+        Consumer::new(Handle::new(shared), start),
     ))
 }
 
@@ -148,6 +150,63 @@ impl<T> Shared<T> {
         })
     }
 
+    /// What a consumer does that leaves with `head` as its next position: tells it, wakes a parked producer,
+    /// and drops what is inside at that moment.
+    ///
+    /// Not inlined, and by value, so that the optimizer may keep an end's fields in registers.
+    ///
+    /// # Safety
+    ///
+    /// The caller is the consumer, `head` is its position, and it reads no value afterwards.
+    #[cold]
+    #[inline(never)]
+    pub(super) unsafe fn consumer_leaves(&self, head: usize) {
+        /// Drops the values, also when the producer's waker panics. At most one ring full, so that a busy
+        /// producer cannot hold it up. What a panicking value leaves behind, and what is pushed from now
+        /// on, goes with the last end.
+        struct Drain<'a, T>(&'a Shared<T>, usize);
+        impl<T> Drop for Drain<'_, T> {
+            fn drop(&mut self) {
+                let Drain(shared, mut head) = *self;
+                shared.consumer_seat.clear();
+                let tail = shared.tail.load(acquire(Site::LaneReadTail));
+                while head != tail {
+                    let position = head;
+                    head = head.wrapping_add(1);
+                    // SAFETY: Valid: `position` lies before a tail that was read with Acquire, and the head
+                    // passes it once. Exclusive: the head has not yet passed it, and the consumer is us.
+                    let value = unsafe { shared.read(position) };
+                    // Before the drop, which may panic.
+                    shared.head.store(head, release(Site::LaneRelease));
+                    drop(value);
+                }
+            }
+        }
+        // A forgotten chunk has taken values whose slots were never handed back.
+        self.head.store(head, release(Site::LaneRelease));
+        let _drain = Drain(self, head);
+        // Relaxed: see `Producer::is_abandoned`; a parked producer is found by the fence in `wake`.
+        self.consumer_left.store(true, Ordering::Relaxed);
+        self.producer_seat.parker.wake();
+    }
+
+    /// What a leaving producer does: tells it, and wakes a parked consumer. Not inlined, as above.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn producer_leaves(&self) {
+        /// Drops this end's own waker, also when the consumer's panics.
+        struct Forget<'a, T>(&'a Shared<T>);
+        impl<T> Drop for Forget<'_, T> {
+            fn drop(&mut self) {
+                self.0.producer_seat.parker.clear();
+            }
+        }
+        let _forget = Forget(self);
+        // Release, partner LaneReadLeft: who sees this sees all that was pushed.
+        self.producer_left.store(true, release(Site::LaneLeave));
+        self.consumer_seat.wake();
+    }
+
     /// Drops the oldest value still inside; false when there is none.
     fn drop_one(&mut self) -> bool {
         // Relaxed: `&mut self` says that both ends are gone, and the count of the last `Arc` has
@@ -176,5 +235,50 @@ impl<T> Drop for Shared<T> {
         }
         let rest = Rest(self);
         while rest.0.drop_one() {}
+    }
+}
+
+/// One end's count of the `Arc` around a lane.
+///
+/// It is a bare pointer because the drop of an `Arc` field takes that field's address, which keeps the
+/// whole end in memory instead of registers (bench row `lanes/round_trip`: a third slower).
+pub(super) struct Handle<T>(NonNull<Shared<T>>);
+
+// SAFETY: Valid: it stands for an `Arc<Shared<T>>`, which is Send where `Shared<T>` is Send and Sync.
+// Exclusive: it gives shared references only.
+unsafe impl<T: Send> Send for Handle<T> {}
+// SAFETY: as for Send.
+unsafe impl<T: Send> Sync for Handle<T> {}
+
+impl<T> Handle<T> {
+    fn new(shared: Arc<Shared<T>>) -> Self {
+        let shared = Arc::into_raw(shared).cast_mut();
+        Self(NonNull::new(shared).expect("an Arc is never null"))
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn release(shared: NonNull<Shared<T>>) {
+        // SAFETY: Valid: the pointer came from `Arc::into_raw`. Exclusive: each handle gives its one count
+        // back once, in its drop.
+        drop(unsafe { Arc::from_raw(shared.as_ptr()) });
+    }
+}
+
+impl<T> Deref for Handle<T> {
+    type Target = Shared<T>;
+
+    #[inline(always)]
+    fn deref(&self) -> &Shared<T> {
+        // SAFETY: Valid: this handle's count keeps the lane alive. Exclusive: only shared references to it
+        // are ever made while a handle lives.
+        unsafe { self.0.as_ref() }
+    }
+}
+
+impl<T> Drop for Handle<T> {
+    #[inline]
+    fn drop(&mut self) {
+        Self::release(self.0);
     }
 }
