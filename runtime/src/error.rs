@@ -17,6 +17,9 @@ pub enum DriverError {
     /// epoll, its timerfd or its eventfd could not be made.
     #[error("epoll could not be set up")]
     Epoll(#[source] io::Error),
+    /// The receive buffers of a simulated shard could not be made.
+    #[error("a simulated shard could not be set up")]
+    Sim(#[source] io::Error),
 }
 
 /// Why a runtime did not start. No thread is left running.

@@ -38,33 +38,34 @@ fn nested_entries_restore_what_they_covered() {
 
 #[test]
 fn the_last_entry_still_held_counts_when_guards_drop_in_any_order() {
-    const NAMES: [&str; 3] = ["first", "second", "third"];
-    let orders = [
-        [0, 1, 2],
-        [0, 2, 1],
-        [1, 0, 2],
-        [1, 2, 0],
-        [2, 0, 1],
-        [2, 1, 0],
-    ];
-    for order in orders {
+    const NAMES: [&str; 4] = ["first", "second", "third", "fourth"];
+    let numbers = 0..4_usize.pow(4);
+    let orders = numbers.map(|n| [n % 4, n / 4 % 4, n / 16 % 4, n / 64]);
+    let permutations = orders.filter(|order| (0..4).all(|i| order.contains(&i)));
+    let mut tried = 0;
+    for order in permutations {
         let cores = cores();
         let contexts = NAMES.map(Rc::new);
-        let mut guards: Vec<Option<Entered>> = (0..3)
+        let mut guards: Vec<Option<Entered>> = (0..4)
             .map(|i| Some(enter(cores[i], contexts[i].clone())))
             .collect();
         for dropped in order {
             guards[dropped] = None;
-            let last = (0..3).rev().find(|&i| guards[i].is_some());
+            let last = (0..4).rev().find(|&i| guards[i].is_some());
             assert_eq!(name(), last.map(|i| NAMES[i]), "{order:?} after {dropped}");
-            assert_eq!(current().is_anonymous(), last.is_none());
+            assert_eq!(
+                last.map(|i| cores[i]),
+                Some(current()).filter(|a| !a.is_anonymous())
+            );
             assert_eq!(
                 Rc::strong_count(&contexts[dropped]),
                 1,
-                "the guard let its context go"
+                "its guard let it go"
             );
         }
+        tried += 1;
     }
+    assert_eq!(tried, 24);
 }
 
 #[test]

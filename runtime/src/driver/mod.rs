@@ -112,8 +112,10 @@ impl Driver {
 /// # Errors
 ///
 /// [`DriverError::UringRefused`] when the kernel, a filter or a limit refuses it.
-pub(crate) fn open_uring(_parts: DriverParts) -> Result<(Driver, String), DriverError> {
-    Err(DriverError::UringRefused(io::ErrorKind::Unsupported.into()))
+pub(crate) fn open_uring(parts: DriverParts) -> Result<(Driver, String), DriverError> {
+    let driver = uring::Uring::open(parts)?;
+    let features = driver.features().to_string();
+    Ok((Driver::Uring(driver), features))
 }
 
 /// Opens epoll.

@@ -7,7 +7,6 @@
 //! impl Listener {
 //!     fn bind(driver: &Rc<D>, addr: SocketAddr, options: &ListenOptions) -> io::Result<Self>;
 //!     fn local_addr(&self) -> io::Result<SocketAddr>;
-//!     fn poll_accept(&self, cx: &mut Context<'_>) -> Poll<io::Result<(Stream, SocketAddr)>>;
 //!     async fn accept(&self) -> io::Result<(Stream, SocketAddr)>;
 //! }
 //! impl Stream {
@@ -50,7 +49,7 @@ use std::net::{Shutdown, SocketAddr};
 use std::os::fd::OwnedFd;
 use std::task::{Context, Poll};
 
-use super::{Driver, epoll, uring};
+use super::{Driver, epoll, sim, uring};
 use crate::io::{BufResult, Chunk, IoBuf, IoBufMut};
 use crate::net::ListenOptions;
 
@@ -61,6 +60,8 @@ pub(crate) enum Listener {
     Uring(uring::Listener),
     /// On epoll.
     Epoll(epoll::Listener),
+    /// In a simulation.
+    Sim(sim::Listener),
 }
 
 /// A connected socket of the shard's backend.
@@ -70,6 +71,8 @@ pub(crate) enum Stream {
     Uring(uring::Stream),
     /// On epoll.
     Epoll(epoll::Stream),
+    /// In a simulation.
+    Sim(sim::Stream),
 }
 
 impl From<uring::Stream> for Stream {
@@ -84,12 +87,19 @@ impl From<epoll::Stream> for Stream {
     }
 }
 
+impl From<sim::Stream> for Stream {
+    fn from(stream: sim::Stream) -> Self {
+        Self::Sim(stream)
+    }
+}
+
 /// The same call on whichever backend it is.
 macro_rules! each {
     ($socket:expr, $inner:ident => $call:expr) => {
         match $socket {
             Self::Uring($inner) => $call,
             Self::Epoll($inner) => $call,
+            Self::Sim($inner) => $call,
         }
     };
 }
@@ -104,7 +114,7 @@ impl Listener {
         match driver {
             Driver::Uring(driver) => uring::Listener::bind(driver, addr, options).map(Self::Uring),
             Driver::Epoll(driver) => epoll::Listener::bind(driver, addr, options).map(Self::Epoll),
-            Driver::Sim(_) => Err(io::ErrorKind::Unsupported.into()),
+            Driver::Sim(driver) => sim::Listener::bind(driver, addr, options).map(Self::Sim),
         }
     }
 
@@ -119,16 +129,6 @@ impl Listener {
             listener.accept().await.map(|(stream, peer)| (stream.into(), peer))
         })
     }
-
-    /// Takes the next connection, or keeps the waker.
-    pub(crate) fn poll_accept(
-        &self,
-        cx: &mut Context<'_>,
-    ) -> Poll<io::Result<(Stream, SocketAddr)>> {
-        each!(self, listener => {
-            listener.poll_accept(cx).map_ok(|(stream, peer)| (stream.into(), peer))
-        })
-    }
 }
 
 impl Stream {
@@ -137,7 +137,7 @@ impl Stream {
         match driver {
             Driver::Uring(driver) => uring::Stream::from_fd(driver, fd).map(Self::Uring),
             Driver::Epoll(driver) => epoll::Stream::from_fd(driver, fd).map(Self::Epoll),
-            Driver::Sim(_) => Err(io::ErrorKind::Unsupported.into()),
+            Driver::Sim(driver) => sim::Stream::from_fd(driver, fd).map(Self::Sim),
         }
     }
 
@@ -146,7 +146,7 @@ impl Stream {
         match driver {
             Driver::Uring(driver) => uring::Stream::connect(driver, addr).await.map(Self::Uring),
             Driver::Epoll(driver) => epoll::Stream::connect(driver, addr).await.map(Self::Epoll),
-            Driver::Sim(_) => Err(io::ErrorKind::Unsupported.into()),
+            Driver::Sim(driver) => sim::Stream::connect(driver, addr).await.map(Self::Sim),
         }
     }
 

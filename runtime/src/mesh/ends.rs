@@ -2,11 +2,13 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
+use std::rc::Rc;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context as TaskContext, Poll, Wake, Waker};
 
 use corelane_primitives::{Consumer, Full, Producer, lane};
 
+use super::link::Notify;
 use crate::directory::{Directory, Member};
 use crate::driver::Driver;
 use crate::metrics::ShardCounters;
@@ -69,6 +71,8 @@ pub(crate) struct Mesh {
     peers: RefCell<Vec<Peer>>,
     dirty: RefCell<Vec<ShardIndex>>,
     unfinished: RefCell<Vec<ShardIndex>>,
+    /// Lane ends of this shard whose other end is told after the turn.
+    links: RefCell<Vec<Rc<dyn Notify>>>,
     /// The shard has ended: what is sent from now on is dropped.
     closed: Cell<bool>,
 }
@@ -102,6 +106,7 @@ impl Mesh {
             peers: RefCell::new(peers),
             dirty: RefCell::default(),
             unfinished: RefCell::default(),
+            links: RefCell::default(),
             closed: Cell::new(false),
         }
     }
@@ -169,7 +174,15 @@ impl Mesh {
 
     /// Tells every peer that has news, with one doorbell bit and at most one ring each.
     pub(crate) fn flush(&self, driver: &Driver, counters: &ShardCounters) {
-        while let Some(to) = self.dirty.borrow_mut().pop() {
+        loop {
+            // A waker of another executor may push again: each link is told once a round.
+            let link = self.links.borrow_mut().pop();
+            let Some(link) = link else { break };
+            link.notify();
+        }
+        loop {
+            let to = self.dirty.borrow_mut().pop();
+            let Some(to) = to else { break };
             {
                 let peer = &mut self.peers.borrow_mut()[to.get()];
                 peer.dirty = false;
@@ -187,6 +200,11 @@ impl Mesh {
                 counters.rings_suppressed.add(1);
             }
         }
+    }
+
+    /// Notifies the other end of a link after this turn.
+    pub(super) fn notify_later(&self, link: Rc<dyn Notify>) {
+        self.links.borrow_mut().push(link);
     }
 
     /// Whether any peer has news for this shard.

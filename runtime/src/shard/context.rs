@@ -17,7 +17,7 @@ use crate::mesh::Mesh;
 use crate::metrics::ShardCounters;
 use crate::sched::{GroupId, Scheduler};
 use crate::task::token::{SLOTS_MAX, Token};
-use crate::task::{Blocks, JoinHandle, TaskRef, TaskTable, Traveller};
+use crate::task::{Blocks, JoinHandle, Reserved, TaskRef, TaskTable, Traveller};
 use crate::time::{Clock, Instant, Timers};
 
 /// Operations of leaf futures between two readings of the clock within one poll.
@@ -32,7 +32,7 @@ pub(crate) struct Context {
     counters: Arc<ShardCounters>,
     tasks: TaskTable,
     scheduler: Scheduler,
-    blocks: Blocks,
+    blocks: Rc<Blocks>,
     clock: Clock,
     now: Cell<Instant>,
     timers: Rc<Timers>,
@@ -69,7 +69,7 @@ impl Context {
             mailbox: *member.mailbox,
             tasks: TaskTable::default(),
             scheduler: Scheduler::new(),
-            blocks: Blocks::new(),
+            blocks: Rc::new(Blocks::new()),
             now: Cell::new(now),
             timers: Rc::new(Timers::new(now, Arc::clone(&counters))),
             clock,
@@ -107,46 +107,51 @@ impl Context {
     /// Wakes the task that `token` names, on any shard, from any thread.
     #[inline]
     pub(crate) fn wake(token: Token) {
-        let outside = Self::try_with(|context| {
-            if token.mailbox() == context.mailbox.id() {
-                context.wake_here(token);
-            } else if mailbox::wake(token, Some(&context.driver)) {
-                context.counters.rings_sent.add(1);
-            } else {
-                context.counters.rings_suppressed.add(1);
-            }
-        })
-        .is_none();
-        if outside {
+        if Self::try_with(|context| context.wake_from(token)).is_none() {
             mailbox::wake(token, None);
+        }
+    }
+
+    /// As [`Context::wake`], by a caller that knows its shard.
+    #[inline]
+    pub(crate) fn wake_from(&self, token: Token) {
+        if token.mailbox() == self.mailbox.id() {
+            self.wake_here(token);
+        } else if mailbox::wake(token, Some(&self.driver)) {
+            self.counters.rings_sent.add(1);
+        } else {
+            self.counters.rings_suppressed.add(1);
         }
     }
 
     /// Wakes a task of this shard: no atomic operation.
     #[inline]
     fn wake_here(&self, token: Token) {
-        self.tasks
-            .with_exact(token.slot(), token.generation(), |task| self.enqueue(task));
+        if let Some(task) = self.tasks.exact(token.slot(), token.generation()) {
+            self.enqueue(task);
+        }
     }
 
     /// Puts a task into its group's queue unless it is in already.
     #[inline]
-    fn enqueue(&self, task: &TaskRef) {
-        let header = task.header();
-        if !header.queued.replace(true) {
-            self.scheduler.push(header.group, header.token.slot());
+    fn enqueue(&self, task: TaskRef) {
+        if !task.header().queued.get() {
+            self.scheduler.push(task.header().group, task);
         }
     }
 
     /// Takes the wakes that others left.
     pub(super) fn collect_wakes(&self) {
-        self.mailbox.clear_news();
         let mut count = 0;
         self.mailbox.collect(self.tasks.slots(), |slot| {
             count += 1;
-            self.tasks.with(slot, |task| self.enqueue(task));
+            if let Some(task) = self.tasks.task(slot) {
+                self.enqueue(task);
+            }
         });
-        self.counters.foreign_wakes.add(count);
+        if count > 0 {
+            self.counters.foreign_wakes.add(count);
+        }
     }
 
     /// Makes a task of `future` and puts it into the queue.
@@ -158,25 +163,31 @@ impl Context {
     /// When the shard has 2^24 tasks.
     #[inline]
     pub(crate) fn spawn<F: Future + 'static>(&self, future: F) -> JoinHandle<F::Output> {
-        let Some((slot, generation)) = self.tasks.reserve() else {
+        let Some(Reserved {
+            slot,
+            generation,
+            is_new,
+        }) = self.tasks.reserve()
+        else {
             panic!("a shard holds at most {SLOTS_MAX} tasks");
         };
+        if is_new {
+            self.mailbox.reserve(slot);
+        }
         let group = self
             .current
             .get()
             .map_or(GroupId::DEFAULT, |(_, group)| group);
-        self.mailbox.reserve(slot);
         let token = Token::new(self.mailbox.id(), slot, generation);
-        let (task, handle) = TaskRef::new(self, future, token, group);
+        let task = TaskRef::new(self, future, token, group);
+        self.tasks.put(slot, task);
         self.counters.spawned.add(1);
         if self.closing.get() {
-            self.tasks.put(slot, task.clone());
-            self.end(&task, TaskRef::cancel);
+            self.end(task, TaskRef::cancel);
         } else {
-            self.enqueue(&task);
-            self.tasks.put(slot, task);
+            self.enqueue(task);
         }
-        JoinHandle::new(handle)
+        JoinHandle::new(task)
     }
 
     /// As [`Context::spawn`], without a handle.
@@ -185,7 +196,7 @@ impl Context {
     }
 
     /// Asks for a task's end between polls.
-    pub(crate) fn abort(task: &TaskRef) {
+    pub(crate) fn abort(task: TaskRef) {
         task.header().aborted.set(true);
         Self::wake(task.header().token);
     }
@@ -193,48 +204,53 @@ impl Context {
     /// Polls the next task of `group`. `false` when the group has none.
     #[inline]
     pub(super) fn run_next(&self, group: GroupId) -> bool {
-        let Some(slot) = self.scheduler.pop(group) else {
+        let Some(task) = self.scheduler.pop(group) else {
             return false;
         };
-        // The entry may be an ended task's: its slot's next task is not in the queue by it.
-        let task = self.tasks.with(slot, |task| {
-            task.header().queued.replace(false).then(|| task.clone())
-        });
-        let Some(Some(task)) = task else { return true };
-        let token = task.header().token;
-        self.counters.polls.add(1);
-        if task.header().aborted.get() {
-            self.end(&task, TaskRef::cancel);
+        if task.is_done() {
+            task.release();
             return true;
         }
-        let waker = crate::task::waker(token);
+        let header = task.header();
+        self.counters.polls.add(1);
+        if header.aborted.get() {
+            self.end(task, TaskRef::cancel);
+            return true;
+        }
+        let waker = crate::task::waker(header.token);
         self.budget.operations.set(0);
         self.budget.until.set(None);
-        self.current.set(Some((token, group)));
+        self.current.set(Some((header.token, group)));
         let poll = task.poll(&mut TaskContext::from_waker(&waker));
         self.current.set(None);
         if poll.is_ready() {
-            self.end(&task, |_| ());
-        } else if task.header().aborted.get() {
-            self.end(&task, TaskRef::cancel);
+            self.end(task, |_| ());
+        } else if header.aborted.get() {
+            self.end(task, TaskRef::cancel);
         }
         true
     }
 
-    fn end(&self, task: &TaskRef, how: impl FnOnce(&TaskRef)) {
-        how(task);
+    /// Ends a task that is still in the table.
+    #[inline]
+    fn end(&self, task: TaskRef, how: impl FnOnce(&TaskRef)) {
+        how(&task);
         self.counters.ended.add(1);
         if task.has_panicked() {
             self.counters.panicked.add(1);
         }
-        drop(self.tasks.remove(task.header().token.slot()));
+        self.tasks.remove(task.header().token.slot());
+        task.settle(self);
+        task.leave_table();
     }
 
-    /// Drops all tasks. What their drops spawn is dropped too.
+    /// Drops all tasks. What their drops spawn is dropped at once.
     pub(super) fn cancel_all(&self) {
         self.closing.set(true);
-        while let Some(task) = self.tasks.any() {
-            self.end(&task, TaskRef::cancel);
+        // A task that is dropped may be the last to hold another's handle, but only this loop takes
+        // tasks out of the table.
+        for task in self.tasks.all() {
+            self.end(task, TaskRef::cancel);
         }
     }
 
@@ -337,7 +353,7 @@ impl Context {
         &self.scheduler
     }
 
-    pub(crate) fn blocks(&self) -> &Blocks {
+    pub(crate) fn blocks(&self) -> &Rc<Blocks> {
         &self.blocks
     }
 

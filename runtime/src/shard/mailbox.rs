@@ -49,8 +49,8 @@ struct Segment {
 /// Where others leave wakes for one shard.
 pub(crate) struct Mailbox {
     id: MailboxId,
-    /// Says that some bit was set since the shard last looked: a hint for a busy shard to look soon.
-    /// A shard that goes to sleep looks at the summaries themselves.
+    /// Says that some bit was set since the shard last looked: a hint for a busy shard to end its
+    /// slice. What is there is decided by the summaries themselves, which every turn looks at.
     news: CachePadded<AtomicBool>,
     segments: Box<[OnceLock<Box<Segment>>]>,
     bell: Bell,
@@ -151,12 +151,12 @@ impl Mailbox {
     /// Whether any wake is waiting among the first `slots` slots.
     pub(crate) fn has_wakes(&self, slots: usize) -> bool {
         self.used(slots)
-            .any(|segment| segment.summary.load(Ordering::Relaxed) != 0)
+            .any(|(_, segment)| segment.summary.load(Ordering::Relaxed) != 0)
     }
 
     /// Takes all wakes among the first `slots` slots and calls `wake` with each.
     pub(crate) fn collect(&self, slots: usize, mut wake: impl FnMut(Slot)) {
-        for (number, segment) in self.used(slots).enumerate() {
+        for (number, segment) in self.used(slots) {
             if segment.summary.load(Ordering::Relaxed) == 0 {
                 continue;
             }
@@ -175,11 +175,12 @@ impl Mailbox {
         }
     }
 
-    fn used(&self, slots: usize) -> impl Iterator<Item = &Segment> {
-        self.segments[..slots.div_ceil(SEGMENT_SLOTS)]
+    /// The segments that cover the first `slots` slots and exist, with their numbers.
+    fn used(&self, slots: usize) -> impl Iterator<Item = (usize, &Segment)> {
+        let covering = self.segments[..slots.div_ceil(SEGMENT_SLOTS)]
             .iter()
-            .filter_map(OnceLock::get)
-            .map(Box::as_ref)
+            .enumerate();
+        covering.filter_map(|(number, segment)| Some((number, &**segment.get()?)))
     }
 
     /// Rings the bell if its shard sleeps; through `driver` when the caller is a shard.

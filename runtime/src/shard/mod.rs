@@ -11,3 +11,4 @@ pub use handle::{Shard, shard, shards};
 pub(crate) use context::Context;
 pub(crate) use handle::ShardIndex;
 pub(crate) use life::{finish, run_until};
+pub(crate) use turn::Pace;

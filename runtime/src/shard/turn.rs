@@ -46,9 +46,7 @@ impl Context {
         self.counters().turns.add(1);
         let start = self.refresh_now();
         self.timers().fire(start);
-        if self.mailbox().has_news() {
-            self.take_news();
-        }
+        self.take_news();
         if self.mesh().has_news() {
             self.mesh().take(self.counters());
         }
@@ -65,7 +63,10 @@ impl Context {
         Turn { polls }
     }
 
+    /// Takes what others have left. It looks at the summaries themselves, each turn: the hint only
+    /// ends a slice early.
     fn take_news(&self) {
+        self.mailbox().clear_news();
         self.collect_wakes();
         if self.own().inbox.has_any() {
             for job in self.own().inbox.take() {

@@ -140,7 +140,7 @@ impl Builder {
     }
 
     /// The one check of all settings.
-    pub(super) fn check(mut self) -> Result<(placement::Plan, Settings), StartError> {
+    pub(crate) fn check(mut self) -> Result<(placement::Plan, Settings), StartError> {
         if Context::try_with(|_| ()).is_some() {
             return Err(StartError::Nested);
         }

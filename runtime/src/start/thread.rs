@@ -26,7 +26,7 @@ use crate::time::Clock;
 const DRIVER_VARIABLE: &str = "CORELANE_DRIVER";
 
 /// What the settings and the environment ask for.
-pub(super) fn decide(driver: Driver) -> Result<Driver, StartError> {
+pub(crate) fn decide(driver: Driver) -> Result<Driver, StartError> {
     if driver != Driver::Auto {
         return Ok(driver);
     }
@@ -43,7 +43,7 @@ pub(super) fn decide(driver: Driver) -> Result<Driver, StartError> {
 }
 
 /// The table of a runtime that is about to start.
-pub(super) fn directory(plan: &Plan, settings: Settings) -> Result<Arc<Directory>, StartError> {
+pub(crate) fn directory(plan: &Plan, settings: Settings) -> Result<Arc<Directory>, StartError> {
     let count = plan.seats.len();
     let members = plan.seats.iter().enumerate().map(|(shard, seat)| {
         Ok(Member {

@@ -1,11 +1,12 @@
 //! Memory of tasks and work items: a shard's cache of blocks, one list a size class.
 //!
 //! Owner: one shard's thread. Every block comes from the global allocator by itself, so a block may
-//! be given to any shard's cache or straight back to the allocator, on any thread.
-//! A task of a size seen before thus allocates nothing (bench row `spawn_join`).
+//! be given to any shard's cache or straight back to the allocator, on any thread. Free blocks are
+//! linked through their own first bytes. A task of a size seen before thus allocates nothing (bench
+//! row `spawn_join`).
 
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::ptr::NonNull;
 
 /// Blocks are aligned to a cache line, so that two tasks never share one.
@@ -19,135 +20,157 @@ const CLASSES: usize = LINEAR_CLASSES + 4 * 10;
 /// What all lists together keep at most; the rest goes back to the allocator.
 const CACHE_BYTES_MAX: usize = 64 << 20;
 
+/// What a block is for: its list, and the layout that it is allocated with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct BlockClass {
+    list: Option<usize>,
+    layout: Layout,
+}
+
+impl BlockClass {
+    /// The class of blocks for `layout`, which must not be empty.
+    pub(super) const fn of(layout: Layout) -> Self {
+        assert!(layout.size() > 0, "a block has at least a header");
+        if layout.align() > ALIGN || layout.size() > KEPT_BYTES_MAX {
+            return Self { list: None, layout };
+        }
+        let size = layout.size();
+        let (list, size) = if size <= LINEAR_MAX {
+            let units = size.div_ceil(ALIGN);
+            (units - 1, units * ALIGN)
+        } else {
+            // The doubling that `size` falls into, and its quarter of that doubling, rounded up.
+            let log = (size - 1).ilog2() as usize;
+            let quarter = (1 << log) / 4;
+            let quarters = (size - (1 << log)).div_ceil(quarter);
+            (
+                LINEAR_CLASSES + (log - 10) * 4 + quarters - 1,
+                (1 << log) + quarters * quarter,
+            )
+        };
+        match Layout::from_size_align(size, ALIGN) {
+            Ok(layout) => Self {
+                list: Some(list),
+                layout,
+            },
+            Err(_) => panic!("a class is far smaller than the address space"),
+        }
+    }
+}
+
+/// A free block: all it holds is the next one.
+struct Free {
+    next: Option<NonNull<Free>>,
+    class: BlockClass,
+}
+
 /// Free blocks by size class.
-#[derive(Debug)]
 pub(crate) struct Blocks {
-    lists: RefCell<Vec<Vec<NonNull<u8>>>>,
+    lists: [Cell<Option<NonNull<Free>>>; CLASSES],
     bytes: Cell<usize>,
 }
 
-/// The class of a layout, and the layout that blocks of that class are allocated with.
-///
-/// `None` for what is too large or too strictly aligned to keep.
-const fn class(layout: Layout) -> (Option<usize>, Layout) {
-    if layout.align() > ALIGN || layout.size() > KEPT_BYTES_MAX {
-        return (None, layout);
-    }
-    let size = if layout.size() == 0 { 1 } else { layout.size() };
-    let (class, size) = if size <= LINEAR_MAX {
-        let units = size.div_ceil(ALIGN);
-        (units - 1, units * ALIGN)
-    } else {
-        // The doubling that `size` falls into, and its quarter of that doubling, rounded up.
-        let log = (size - 1).ilog2() as usize;
-        let quarter = (1 << log) / 4;
-        let quarters = (size - (1 << log)).div_ceil(quarter);
-        (
-            LINEAR_CLASSES + (log - 10) * 4 + quarters - 1,
-            (1 << log) + quarters * quarter,
-        )
-    };
-    match Layout::from_size_align(size, ALIGN) {
-        Ok(layout) => (Some(class), layout),
-        Err(_) => (None, layout),
-    }
-}
-
 impl Blocks {
-    pub(crate) fn new() -> Self {
-        let lists = (0..CLASSES).map(|_| Vec::new()).collect();
+    pub(crate) const fn new() -> Self {
         Self {
-            lists: RefCell::new(lists),
+            lists: [const { Cell::new(None) }; CLASSES],
             bytes: Cell::new(0),
         }
     }
 
-    /// A block for `layout`, which must not be empty in size.
+    /// A block of `class`. Its content is arbitrary.
     #[inline]
-    pub(crate) fn take(&self, layout: Layout) -> NonNull<u8> {
-        let (class, layout) = class(layout);
-        if let Some(class) = class
-            && let Some(block) = self.lists.borrow_mut()[class].pop()
+    pub(super) fn take(&self, class: BlockClass) -> NonNull<u8> {
+        if let Some(list) = class.list
+            && let Some(block) = self.lists[list].get()
         {
-            self.bytes.set(self.bytes.get() - layout.size());
-            return block;
+            // SAFETY: Valid: a block in a list begins with a `Free`, which `give` wrote.
+            // Exclusive: the list owns the block, and this thread the list.
+            let next = unsafe { block.as_ref() }.next;
+            self.lists[list].set(next);
+            self.bytes.set(self.bytes.get() - class.layout.size());
+            return block.cast();
         }
-        fresh(layout)
+        allocate(class)
     }
 
-    /// Takes back a block that was made for `layout`, by this cache, another one or none.
+    /// Takes a block of `class` back, whichever cache it came from.
     #[inline]
-    pub(crate) fn give(&self, block: NonNull<u8>, layout: Layout) {
-        let (class, class_layout) = class(layout);
-        let bytes = self.bytes.get() + class_layout.size();
-        match class {
-            Some(class) if bytes <= CACHE_BYTES_MAX => {
-                self.lists.borrow_mut()[class].push(block);
+    pub(super) fn give(&self, block: NonNull<u8>, class: BlockClass) {
+        let bytes = self.bytes.get() + class.layout.size();
+        match class.list {
+            Some(list) if bytes <= CACHE_BYTES_MAX => {
+                let free = block.cast::<Free>();
+                let next = self.lists[list].get();
+                // SAFETY: Valid: a kept block has 64 bytes or more, aligned to 64. Exclusive: the
+                // caller gives the block away.
+                unsafe { free.write(Free { next, class }) };
+                self.lists[list].set(Some(free));
                 self.bytes.set(bytes);
             }
-            _ => free(block, layout),
+            _ => deallocate(block, class),
         }
+    }
+}
+
+const _: () = assert!(size_of::<Free>() <= ALIGN);
+
+impl std::fmt::Debug for Blocks {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Blocks")
+            .field("bytes", &self.bytes)
+            .finish_non_exhaustive()
     }
 }
 
 impl Drop for Blocks {
     fn drop(&mut self) {
-        for (number, list) in self.lists.get_mut().iter_mut().enumerate() {
-            let layout = class_layout(number);
-            for block in list.drain(..) {
-                // SAFETY: Valid: blocks of a class are allocated with the layout of that class.
-                // Exclusive: the list owned the block, and it has just left the list.
-                unsafe { dealloc(block.as_ptr(), layout) };
+        for list in &self.lists {
+            let mut block = list.take();
+            while let Some(free) = block {
+                // SAFETY: As in `take`; the content is copied out.
+                let Free { next, class } = unsafe { free.read() };
+                deallocate(free.cast(), class);
+                block = next;
             }
         }
     }
 }
 
-/// The layout that blocks of a class have: the inverse of [`class`].
-fn class_layout(number: usize) -> Layout {
-    let size = match number.checked_sub(LINEAR_CLASSES) {
-        None => (number + 1) * ALIGN,
-        Some(above) => {
-            let doubling = 1 << (10 + above / 4);
-            doubling + (above % 4 + 1) * (doubling / 4)
-        }
-    };
-    Layout::from_size_align(size, ALIGN).expect("a class is far smaller than the address space")
+#[cold]
+fn allocate(class: BlockClass) -> NonNull<u8> {
+    // SAFETY: Valid: a class is never empty in size, as `of` asserts. Exclusive: the block is new.
+    let block = unsafe { alloc(class.layout) };
+    NonNull::new(block).unwrap_or_else(|| handle_alloc_error(class.layout))
 }
 
-fn fresh(layout: Layout) -> NonNull<u8> {
-    debug_assert!(layout.size() > 0);
-    // SAFETY: Valid: a task or item is never empty, it has a header, so the size is not 0.
-    // Exclusive: the block is new.
-    let block = unsafe { alloc(layout) };
-    NonNull::new(block).unwrap_or_else(|| handle_alloc_error(layout))
-}
-
-/// Gives a block that was made for `layout` back to the global allocator. Any thread.
-pub(crate) fn free(block: NonNull<u8>, layout: Layout) {
-    let (_, layout) = class(layout);
-    // SAFETY: Valid: every block for a layout is allocated with the layout of its class. Exclusive:
+/// Gives a block of `class` back to the global allocator. Any thread.
+pub(super) fn deallocate(block: NonNull<u8>, class: BlockClass) {
+    // SAFETY: Valid: every block of a class is allocated with the layout of its class. Exclusive:
     // the caller gives the block away.
-    unsafe { dealloc(block.as_ptr(), layout) };
+    unsafe { dealloc(block.as_ptr(), class.layout) };
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn class(size: usize, align: usize) -> BlockClass {
+        BlockClass::of(Layout::from_size_align(size, align).unwrap())
+    }
+
     #[test]
-    fn every_class_holds_its_sizes_and_is_its_own_inverse() {
+    fn every_class_holds_its_sizes_and_none_is_skipped() {
         let mut last = 0;
         for size in 1..=KEPT_BYTES_MAX {
-            let (class, layout) = class(Layout::from_size_align(size, 8).unwrap());
-            let class = class.unwrap();
+            let BlockClass { list, layout } = class(size, 8);
+            let list = list.unwrap();
             assert!(layout.size() >= size && layout.size() < size + size / 4 + 64);
             assert!(
-                class == last || class == last + 1,
+                list == last || list == last + 1,
                 "size {size} skips a class"
             );
-            assert_eq!(class_layout(class), layout);
-            last = class;
+            last = list;
         }
         assert_eq!(last, CLASSES - 1);
     }
@@ -156,25 +179,25 @@ mod tests {
     fn a_size_seen_before_takes_the_same_block() {
         let blocks = Blocks::new();
         for size in [1, 64, 65, 1_000, 1_025, 5_000, KEPT_BYTES_MAX] {
-            let layout = Layout::from_size_align(size, 16).unwrap();
-            let first = blocks.take(layout);
-            blocks.give(first, layout);
-            let second = blocks.take(layout);
-            assert_eq!(first, second);
-            blocks.give(second, layout);
+            let class = class(size, 16);
+            let first = blocks.take(class);
+            let other = blocks.take(class);
+            blocks.give(other, class);
+            blocks.give(first, class);
+            assert_eq!(blocks.take(class), first);
+            assert_eq!(blocks.take(class), other);
+            blocks.give(first, class);
+            blocks.give(other, class);
         }
     }
 
     #[test]
     fn large_and_strictly_aligned_blocks_are_not_kept() {
         let blocks = Blocks::new();
-        for layout in [
-            Layout::from_size_align(KEPT_BYTES_MAX + 1, 8).unwrap(),
-            Layout::from_size_align(256, 4_096).unwrap(),
-        ] {
-            let block = blocks.take(layout);
-            assert_eq!(block.as_ptr().addr() % layout.align(), 0);
-            blocks.give(block, layout);
+        for class in [class(KEPT_BYTES_MAX + 1, 8), class(256, 4_096)] {
+            let block = blocks.take(class);
+            assert_eq!(block.as_ptr().addr() % class.layout.align(), 0);
+            blocks.give(block, class);
         }
         assert_eq!(blocks.bytes.get(), 0);
     }

@@ -16,7 +16,7 @@ use std::mem::ManuallyDrop;
 use std::ptr::{self, NonNull};
 use std::task::{Context as TaskContext, Poll, Waker};
 
-use super::blocks;
+use super::blocks::{self, BlockClass};
 use super::token::Token;
 use crate::error::SubmitError;
 use crate::shard::{Context, ShardIndex};
@@ -37,7 +37,7 @@ struct VTable {
     store_output: unsafe fn(NonNull<Header>, NonNull<()>),
     take_output: unsafe fn(NonNull<Header>, NonNull<()>),
     drop_body: unsafe fn(NonNull<Header>),
-    layout: Layout,
+    class: BlockClass,
 }
 
 pub(super) struct Header {
@@ -90,8 +90,8 @@ unsafe impl Send for Traveller {}
 
 /// Makes an item of `request`.
 pub(crate) fn item<R: Request>(context: &Context, request: R) -> (Sent<R::Output>, Traveller) {
-    let layout = Layout::new::<Block<R, R::Output>>();
-    let block = context.blocks().take(layout).cast::<Block<R, R::Output>>();
+    let class = Block::<R, R::Output>::CLASS;
+    let block = context.blocks().take(class).cast::<Block<R, R::Output>>();
     let content = Block {
         header: Header {
             vtable: &Block::<R, R::Output>::VTABLE,
@@ -117,13 +117,14 @@ pub(crate) fn item<R: Request>(context: &Context, request: R) -> (Sent<R::Output
 }
 
 impl<R: Request> Block<R, R::Output> {
+    const CLASS: BlockClass = BlockClass::of(Layout::new::<Self>());
     const VTABLE: VTable = VTable {
         start: start::<R>,
         refuse: refuse::<R, R::Output>,
         store_output: store_output::<R, R::Output>,
         take_output: take_output::<R, R::Output>,
         drop_body: drop_body::<R, R::Output>,
-        layout: Layout::new::<Self>(),
+        class: Self::CLASS,
     };
 }
 
@@ -203,8 +204,8 @@ fn end(item: NonNull<Header>, mine: u8) -> bool {
     // SAFETY: Valid: the block lives. Exclusive: both ends are gone.
     unsafe { (vtable.drop_body)(item) };
     let block = item.cast();
-    if Context::try_with(|context| context.blocks().give(block, vtable.layout)).is_none() {
-        blocks::free(block, vtable.layout);
+    if Context::try_with(|context| context.blocks().give(block, vtable.class)).is_none() {
+        blocks::deallocate(block, vtable.class);
     }
     true
 }

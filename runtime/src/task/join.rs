@@ -51,7 +51,7 @@ impl<T> JoinHandle<T> {
     /// is [`JoinError::Cancelled`]. A task that is done already keeps its output.
     pub fn abort(&self) {
         if !self.task.is_done() {
-            Context::abort(&self.task);
+            Context::abort(self.task);
         }
     }
 
@@ -88,7 +88,7 @@ impl<T> Future for JoinHandle<T> {
 
 impl<T> Drop for JoinHandle<T> {
     fn drop(&mut self) {
-        self.task.forget_output();
+        self.task.leave_handle();
     }
 }
 

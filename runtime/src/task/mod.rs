@@ -7,6 +7,8 @@
 mod blocks;
 mod item;
 mod join;
+mod joiner;
+mod queue;
 mod raw;
 mod returns;
 mod spawn;
@@ -19,7 +21,8 @@ pub use spawn::{spawn, yield_now};
 
 pub(crate) use blocks::Blocks;
 pub(crate) use item::{Request, Sent, Traveller, Work, item};
+pub(crate) use queue::TaskQueue;
 pub(crate) use raw::TaskRef;
 pub(crate) use returns::{Chain, Returns};
-pub(crate) use table::TaskTable;
+pub(crate) use table::{Reserved, TaskTable};
 pub(crate) use waker::waker;

@@ -1,22 +1,26 @@
 //! A task in memory: a header, and behind it the future or its output.
 //!
-//! Owner: one shard's thread; nothing here is shared. A task is reached through a [`TaskRef`], of
-//! which the task table holds one and the [`JoinHandle`](super::JoinHandle) one; `refs` counts them
-//! and the last one frees the block.
+//! Owner: one shard's thread; nothing here is shared. A task is named by [`TaskRef`]s, which are
+//! plain pointers. Three things keep a task's block: its place in the task table (`in_table`), its
+//! [`JoinHandle`](super::JoinHandle) (`has_handle`) and a run queue (`queued`). Whoever ends the
+//! last of them calls [`TaskRef::release`], and a `TaskRef` is used only while one of them holds.
 //! Rules: the future is polled and dropped only by the shard's loop, between or in polls, never
-//! while it is being polled (`RUNNING`). The output is written once, by the poll or the cancel that
+//! while it is being polled (`Running`). The output is written once, by the poll or the cancel that
 //! ends the task, and taken by the handle or dropped with it.
 
 use std::alloc::Layout;
 use std::any::Any;
 use std::cell::{Cell, UnsafeCell};
 use std::future::Future;
+use std::mem::needs_drop;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::ptr::NonNull;
+use std::rc::Rc;
 use std::task::{Context as TaskContext, Poll, Waker};
 
-use super::blocks;
+use super::blocks::{BlockClass, Blocks};
+use super::joiner::Joiner;
 use super::token::Token;
 use crate::error::JoinError;
 use crate::sched::GroupId;
@@ -29,8 +33,10 @@ pub(crate) enum Stage {
     Pending,
     /// The future is being polled or dropped.
     Running,
-    /// The output is there, or was taken.
+    /// The output is there.
     Done,
+    /// The output was taken.
+    Taken,
 }
 
 struct VTable {
@@ -38,20 +44,23 @@ struct VTable {
     cancel: unsafe fn(NonNull<Header>),
     take_output: unsafe fn(NonNull<Header>, NonNull<()>),
     drop_output: unsafe fn(NonNull<Header>),
-    layout: Layout,
+    class: BlockClass,
 }
 
 pub(crate) struct Header {
     vtable: &'static VTable,
     pub(crate) token: Token,
-    refs: Cell<u32>,
+    pub(super) next: Cell<Option<TaskRef>>,
     stage: Cell<Stage>,
     pub(crate) queued: Cell<bool>,
     pub(crate) aborted: Cell<bool>,
     panicked: Cell<bool>,
+    in_table: Cell<bool>,
     has_handle: Cell<bool>,
     pub(crate) group: GroupId,
-    joiner: Cell<Option<Waker>>,
+    joiner: Joiner,
+    /// Where the block goes back to.
+    blocks: Rc<Blocks>,
 }
 
 enum Body<F: Future> {
@@ -67,57 +76,82 @@ struct Task<F: Future> {
 }
 
 impl<F: Future> Task<F> {
+    const CLASS: BlockClass = BlockClass::of(Layout::new::<Self>());
     const VTABLE: VTable = VTable {
         poll: poll::<F>,
         cancel: cancel::<F>,
         take_output: take_output::<F>,
         drop_output: drop_output::<F>,
-        layout: Layout::new::<Self>(),
+        class: Self::CLASS,
     };
 }
 
-/// A counted reference to a task of this shard.
+/// A task of this shard. Copying it keeps nothing: see the module's rules.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct TaskRef(NonNull<Header>);
 
 impl TaskRef {
-    /// Makes a task and two references: the table's and the handle's.
+    /// Makes a task that the table and a handle hold.
     #[inline]
     pub(crate) fn new<F: Future + 'static>(
         context: &Context,
         future: F,
         token: Token,
         group: GroupId,
-    ) -> (Self, Self) {
-        let block = context
-            .blocks()
-            .take(Layout::new::<Task<F>>())
-            .cast::<Task<F>>();
+    ) -> Self {
+        let block = context.blocks().take(Task::<F>::CLASS).cast::<Task<F>>();
         let task = Task {
             header: Header {
                 vtable: &Task::<F>::VTABLE,
                 token,
-                refs: Cell::new(2),
+                next: Cell::new(None),
                 stage: Cell::new(Stage::Pending),
                 queued: Cell::new(false),
                 aborted: Cell::new(false),
                 panicked: Cell::new(false),
+                in_table: Cell::new(true),
                 has_handle: Cell::new(true),
                 group,
-                joiner: Cell::new(None),
+                joiner: Joiner::default(),
+                blocks: Rc::clone(context.blocks()),
             },
             body: UnsafeCell::new(Body::Future(future)),
         };
         // SAFETY: Valid: the block was made for this layout. Exclusive: it is not in use.
         unsafe { block.write(task) };
-        let header = block.cast::<Header>();
-        (Self(header), Self(header))
+        Self(block.cast::<Header>())
     }
 
     #[inline]
     pub(crate) fn header(&self) -> &Header {
-        // SAFETY: Valid: a reference is counted, so the block lives. Exclusive: the header is only
-        // ever shared (it has cells), on one thread.
+        // SAFETY: Valid: a reference is used only while the block is held. Exclusive: the header is
+        // only ever shared (it has cells), on one thread.
         unsafe { self.0.as_ref() }
+    }
+
+    /// The task has left the table.
+    #[inline]
+    pub(crate) fn leave_table(self) {
+        self.header().in_table.set(false);
+        self.release();
+    }
+
+    /// Frees the block if nothing holds it any more.
+    #[inline]
+    pub(crate) fn release(self) {
+        let header = self.header();
+        if header.in_table.get() || header.has_handle.get() || header.queued.get() {
+            return;
+        }
+        let class = header.vtable.class;
+        header.joiner.clear();
+        // The body is empty: a task leaves the table when it is done, and the handle leaves it when
+        // the output was taken or dropped.
+        let place = (&raw const header.blocks).cast_mut();
+        // SAFETY: Valid: the header lives, and nobody reads its `blocks` after this. Exclusive:
+        // nothing holds the task any more.
+        let blocks = unsafe { place.read() };
+        blocks.give(self.0.cast(), class);
     }
 
     /// Polls the future. `Ready` says that the task is done and its output stored.
@@ -134,6 +168,17 @@ impl TaskRef {
         let poll = unsafe { (header.vtable.poll)(self.0, context) };
         self.leave(poll.is_ready());
         poll
+    }
+
+    /// Wakes who waits for the output of a task that is done, and drops an output that nobody wants.
+    #[inline]
+    pub(crate) fn settle(self, context: &Context) {
+        let header = self.header();
+        if header.has_handle.get() {
+            header.joiner.wake(context);
+        } else {
+            self.drop_output();
+        }
     }
 
     /// Drops the future; the output becomes [`JoinError::Cancelled`].
@@ -156,17 +201,10 @@ impl TaskRef {
             return;
         }
         header.stage.set(Stage::Done);
-        if header.has_handle.get() {
-            if let Some(joiner) = header.joiner.take() {
-                joiner.wake();
-            }
-        } else {
-            self.drop_output();
-        }
     }
 
     pub(crate) fn is_done(&self) -> bool {
-        self.header().stage.get() == Stage::Done
+        matches!(self.header().stage.get(), Stage::Done | Stage::Taken)
     }
 
     /// Whether the task ended by a panic.
@@ -177,9 +215,7 @@ impl TaskRef {
     /// Keeps the waker of whoever waits for the output.
     #[inline]
     pub(crate) fn join_with(&self, waker: &Waker) {
-        let joiner = &self.header().joiner;
-        let same = joiner.take().filter(|old| old.will_wake(waker));
-        joiner.set(Some(same.unwrap_or_else(|| waker.clone())));
+        self.header().joiner.set(waker);
     }
 
     /// Takes the output of a done task.
@@ -189,7 +225,7 @@ impl TaskRef {
     /// The task was made with a future whose output is `T`, and only its one handle calls this.
     #[inline]
     pub(crate) unsafe fn take_output<T>(&self) -> Option<Result<T, JoinError>> {
-        if !self.is_done() {
+        if self.header().stage.get() != Stage::Done {
             return None;
         }
         let mut output: Option<Result<T, JoinError>> = None;
@@ -198,17 +234,19 @@ impl TaskRef {
         // caller vouches, into a place of that type. Exclusive: the stage is `Done` and this is
         // the only handle.
         unsafe { (self.header().vtable.take_output)(self.0, place) };
+        self.header().stage.set(Stage::Taken);
         output
     }
 
     /// The handle is gone: nobody will take the output.
-    pub(crate) fn forget_output(&self) {
+    #[inline]
+    pub(crate) fn leave_handle(self) {
         let header = self.header();
-        header.has_handle.set(false);
-        drop(header.joiner.take());
         if header.stage.get() == Stage::Done {
             self.drop_output();
         }
+        header.has_handle.set(false);
+        self.release();
     }
 
     fn drop_output(&self) {
@@ -219,35 +257,6 @@ impl TaskRef {
         // one handle takes it and that is gone.
         unsafe { (header.vtable.drop_output)(self.0) };
         header.stage.set(Stage::Done);
-    }
-}
-
-impl Clone for TaskRef {
-    #[inline]
-    fn clone(&self) -> Self {
-        let refs = &self.header().refs;
-        refs.set(refs.get() + 1);
-        Self(self.0)
-    }
-}
-
-impl Drop for TaskRef {
-    #[inline]
-    fn drop(&mut self) {
-        let header = self.header();
-        let refs = header.refs.get() - 1;
-        header.refs.set(refs);
-        if refs > 0 {
-            return;
-        }
-        let layout = header.vtable.layout;
-        drop(header.joiner.take());
-        // The body is empty: the table's reference goes only after the task is done, and the
-        // handle's only after the output was taken or dropped.
-        let block = self.0.cast();
-        if Context::try_with(|context| context.blocks().give(block, layout)).is_none() {
-            blocks::free(block, layout);
-        }
     }
 }
 
@@ -294,15 +303,15 @@ fn finish<F: Future>(
     body: &mut Body<F>,
     output: Result<F::Output, JoinError>,
 ) {
-    let dropped = catch_unwind(AssertUnwindSafe(|| {
+    let mut output = output;
+    if needs_drop::<F>() {
         // The assignment drops the future where it lies; should that panic, `Gone` is there all the
         // same, since the compiler writes the new value on the way out too.
-        *body = Body::Gone;
-    }));
-    let output = match dropped {
-        Ok(()) => output,
-        Err(panic) => Err(JoinError::Panicked(panic)),
-    };
+        let dropped = catch_unwind(AssertUnwindSafe(|| *body = Body::Gone));
+        if let Err(panic) = dropped {
+            output = Err(JoinError::Panicked(panic));
+        }
+    }
     // SAFETY: Valid: the task lives. Exclusive: the header is only ever shared.
     let header = unsafe { header.as_ref() };
     header

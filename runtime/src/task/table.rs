@@ -1,14 +1,21 @@
 //! The task table: a slot a task, reused with a new generation.
 
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, UnsafeCell};
 
 use super::raw::TaskRef;
 use super::token::{Generation, SLOTS_MAX, Slot};
 
-#[derive(Default)]
 struct Entry {
     task: Option<TaskRef>,
     generation: Generation,
+    /// The next free slot, while this one is free.
+    next_free: Option<Slot>,
+}
+
+#[derive(Default)]
+struct Slots {
+    entries: Vec<Entry>,
+    free: Option<Slot>,
 }
 
 /// All tasks of a shard.
@@ -16,69 +23,94 @@ struct Entry {
 /// Owner: the shard's thread. No call runs foreign code: tasks are handed out, never dropped here.
 #[derive(Default)]
 pub(crate) struct TaskTable {
-    entries: RefCell<Vec<Entry>>,
-    free: RefCell<Vec<Slot>>,
+    slots: UnsafeCell<Slots>,
     live: Cell<usize>,
 }
 
+/// A slot that [`TaskTable::reserve`] gave out.
+pub(crate) struct Reserved {
+    pub(crate) slot: Slot,
+    pub(crate) generation: Generation,
+    /// The slot was never used before.
+    pub(crate) is_new: bool,
+}
+
 impl TaskTable {
+    #[inline]
+    fn with_slots<R>(&self, f: impl FnOnce(&mut Slots) -> R) -> R {
+        // SAFETY: Valid: the table lives. Exclusive: the table is on one thread (`UnsafeCell` makes
+        // it `!Sync`), and no `f` in this file calls anything that comes back here.
+        f(unsafe { &mut *self.slots.get() })
+    }
+
     /// A free slot and the generation that its next task has, or `None` when all 2^24 are taken.
     #[inline]
-    pub(crate) fn reserve(&self) -> Option<(Slot, Generation)> {
-        let mut entries = self.entries.borrow_mut();
-        let slot = match self.free.borrow_mut().pop() {
-            Some(slot) => slot,
-            None if entries.len() == SLOTS_MAX => return None,
-            None => {
-                entries.push(Entry::default());
-                Slot::new(entries.len() - 1)
+    pub(crate) fn reserve(&self) -> Option<Reserved> {
+        self.with_slots(|slots| match slots.free {
+            Some(slot) => {
+                let entry = &slots.entries[slot.index()];
+                slots.free = entry.next_free;
+                Some(Reserved {
+                    slot,
+                    generation: entry.generation,
+                    is_new: false,
+                })
             }
-        };
-        Some((slot, entries[slot.index()].generation))
+            None if slots.entries.len() == SLOTS_MAX => None,
+            None => {
+                let generation = Generation::default();
+                slots.entries.push(Entry {
+                    task: None,
+                    generation,
+                    next_free: None,
+                });
+                let slot = Slot::new(slots.entries.len() - 1);
+                Some(Reserved {
+                    slot,
+                    generation,
+                    is_new: true,
+                })
+            }
+        })
     }
 
     /// Puts a task into the slot that was reserved for it.
     #[inline]
     pub(crate) fn put(&self, slot: Slot, task: TaskRef) {
         self.live.set(self.live.get() + 1);
-        self.entries.borrow_mut()[slot.index()].task = Some(task);
+        self.with_slots(|slots| slots.entries[slot.index()].task = Some(task));
     }
 
-    /// Calls `f` with the task in `slot`, if there is one.
+    /// The task in `slot`, if there is one.
     #[inline]
-    pub(crate) fn with<R>(&self, slot: Slot, f: impl FnOnce(&TaskRef) -> R) -> Option<R> {
-        self.entries
-            .borrow()
-            .get(slot.index())
-            .and_then(|entry| entry.task.as_ref())
-            .map(f)
+    pub(crate) fn task(&self, slot: Slot) -> Option<TaskRef> {
+        self.with_slots(|slots| slots.entries.get(slot.index()).and_then(|entry| entry.task))
     }
 
-    /// As [`TaskTable::with`], for the task of `generation` alone.
+    /// The task of `generation` in `slot`, if it has not ended.
     #[inline]
-    pub(crate) fn with_exact<R>(
-        &self,
-        slot: Slot,
-        generation: Generation,
-        f: impl FnOnce(&TaskRef) -> R,
-    ) -> Option<R> {
-        let entries = self.entries.borrow();
-        let entry = entries
-            .get(slot.index())
-            .filter(|entry| entry.generation == generation)?;
-        entry.task.as_ref().map(f)
+    pub(crate) fn exact(&self, slot: Slot, generation: Generation) -> Option<TaskRef> {
+        self.with_slots(|slots| {
+            let entry = slots.entries.get(slot.index())?;
+            if entry.generation == generation {
+                entry.task
+            } else {
+                None
+            }
+        })
     }
 
-    /// Takes an ended task out and frees its slot.
+    /// Frees the slot of an ended task.
     #[inline]
-    pub(crate) fn remove(&self, slot: Slot) -> Option<TaskRef> {
-        let mut entries = self.entries.borrow_mut();
-        let entry = &mut entries[slot.index()];
-        let task = entry.task.take()?;
-        entry.generation = entry.generation.next();
-        self.free.borrow_mut().push(slot);
+    pub(crate) fn remove(&self, slot: Slot) {
         self.live.set(self.live.get() - 1);
-        Some(task)
+        self.with_slots(|slots| {
+            let entry = &mut slots.entries[slot.index()];
+            entry.task = None;
+            entry.generation = entry.generation.next();
+            entry.next_free = slots.free;
+            slots.free = Some(slot);
+        });
     }
 
     /// Tasks that have not ended.
@@ -90,14 +122,17 @@ impl TaskTable {
     /// Slots ever used: what a scan of the mailbox must cover.
     #[inline]
     pub(crate) fn slots(&self) -> usize {
-        self.entries.borrow().len()
+        self.with_slots(|slots| slots.entries.len())
     }
 
-    /// Any task that is left, for the end of a shard.
-    pub(crate) fn any(&self) -> Option<TaskRef> {
-        self.entries
-            .borrow()
-            .iter()
-            .find_map(|entry| entry.task.clone())
+    /// The tasks that are left, for the end of a shard.
+    pub(crate) fn all(&self) -> Vec<TaskRef> {
+        self.with_slots(|slots| {
+            slots
+                .entries
+                .iter()
+                .filter_map(|entry| entry.task)
+                .collect()
+        })
     }
 }

@@ -28,6 +28,12 @@ pub(crate) fn waker(token: Token) -> ManuallyDrop<Waker> {
     ManuallyDrop::new(unsafe { Waker::from_raw(RawWaker::new(data, &VTABLE)) })
 }
 
+/// The token of a waker that [`waker`] made, or `None` for one of another executor.
+#[inline]
+pub(super) fn token(waker: &Waker) -> Option<Token> {
+    ptr::eq(waker.vtable(), &VTABLE).then(|| Token::from_bits(waker.data().addr() as u64))
+}
+
 fn clone(data: *const ()) -> RawWaker {
     RawWaker::new(data, &VTABLE)
 }

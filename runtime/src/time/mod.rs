@@ -1,8 +1,7 @@
 //! Time on a shard: one clock, one hierarchical wheel, and the futures that wait on it.
 //!
 //! All times come from the shard's own clock, which is the monotonic clock of the system or, in a
-//! simulation, a virtual one that moves only when every shard waits. A jump of the wall clock
-//! changes nothing.
+//! simulation, a virtual one. A jump of the wall clock changes nothing.
 
 mod clock;
 mod interval;

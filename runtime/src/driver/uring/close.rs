@@ -3,13 +3,13 @@
 use std::io;
 use std::time::Duration;
 
-use io_uring::types::CancelBuilder;
 use io_uring::{IoUring, opcode};
 
 use super::driver::{BUFFER_GROUP, Uring};
-use super::ring::Block;
-use super::setup::Setup;
+use super::ring::{Block, Ring};
+use super::slots::Key;
 use super::token::Token;
+use crate::time::Instant;
 
 /// How long one wait for completions lasts before the cancel is said again.
 const ROUND: Duration = Duration::from_millis(20);
@@ -40,14 +40,18 @@ impl Uring {
         for socket in std::mem::take(&mut *self.starved.borrow_mut()) {
             socket.fed();
         }
-        let deadline = monotonic().saturating_add(limit);
-        loop {
-            if self.in_flight() == 0 {
-                break;
+        let deadline = Instant::now().saturating_add(limit);
+        let mut cancelled = false;
+        while self.in_flight() > 0 {
+            let left = deadline.duration_since(Instant::now());
+            // What waits behind a full queue goes first: a cancel finds only what was submitted.
+            if !cancelled && !self.has_backlog() {
+                self.cancel_all();
+                cancelled = true;
             }
-            let left = deadline.saturating_sub(monotonic());
-            self.cancel_all();
+            let before = self.in_flight();
             self.reap_for(left.min(ROUND))?;
+            cancelled &= self.in_flight() < before || self.has_backlog();
             if left.is_zero() {
                 break;
             }
@@ -82,39 +86,29 @@ impl Uring {
         entered
     }
 
+    fn has_backlog(&self) -> bool {
+        self.ring.borrow().as_ref().is_some_and(Ring::has_backlog)
+    }
+
+    /// Cancels each operation by its name. One cancel for all would be quadratic in the kernel,
+    /// which starts its search anew for each that it finds: half a second for 10,000.
     fn cancel_all(&self) {
+        let keys: Vec<Key> = self.slots.borrow().keys().collect();
+        for key in keys {
+            self.cancel(key);
+        }
         if let Some(ring) = &mut *self.ring.borrow_mut() {
-            let ignored = Token::Ignore.pack();
-            if self.features().setup >= Setup::CoopTaskrun {
-                let all = opcode::AsyncCancel2::new(CancelBuilder::any()).build();
-                ring.push(all.user_data(ignored));
-                return;
-            }
-            // Before Linux 5.19: one by one.
-            let tokens = self
-                .slots
-                .borrow()
-                .keys()
-                .map(Token::Slot)
-                .chain([Token::Bell])
-                .collect::<Vec<_>>();
-            for token in tokens {
-                ring.push(
-                    opcode::AsyncCancel::new(token.pack())
-                        .build()
-                        .user_data(ignored),
-                );
-            }
+            let bell = opcode::AsyncCancel::new(Token::Bell.pack()).build();
+            ring.push(bell.user_data(Token::Ignore.pack()));
         }
     }
 
     /// Frees what the kernel is done with and leaks the rest.
     fn finish(&self) -> io::Result<usize> {
-        let left = self.in_flight();
         let leaked = self.slots.borrow_mut().leak();
         self.counters().leaked_operations.add(leaked as u64);
         let Some(buffers) = self.buffers.borrow_mut().take() else {
-            return Ok(left);
+            return Ok(leaked);
         };
         let unregistered = match &*self.ring.borrow() {
             Some(ring) => ring.inner().submitter().unregister_buf_ring(BUFFER_GROUP),
@@ -125,15 +119,8 @@ impl Uring {
             std::mem::forget(buffers);
             std::mem::forget(std::rc::Rc::clone(self.pool()));
         }
-        Ok(left)
+        Ok(leaked)
     }
-}
-
-/// The monotonic clock.
-fn monotonic() -> Duration {
-    let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
-    let secs = u64::try_from(now.tv_sec).unwrap_or(0);
-    Duration::new(secs, u32::try_from(now.tv_nsec).unwrap_or(0))
 }
 
 impl Drop for Uring {

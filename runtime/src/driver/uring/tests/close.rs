@@ -111,18 +111,46 @@ fn unread_bytes_keep_a_descriptor_from_being_taken_out() {
 }
 
 #[test]
-fn no_time_to_close_leaks_what_is_in_flight_and_says_so() {
-    let (driver, _) = open(NEWEST);
-    let (stream, _peer) = pair(&driver);
-    assert!(poll_once(stream.read(Vec::with_capacity(8))).is_pending());
-    let left = driver.close(Duration::ZERO).unwrap();
-    assert_eq!(driver.counters().leaked_operations.value(), left as u64);
-    drop(stream);
+fn what_the_kernel_keeps_beyond_the_limit_is_leaked_and_counted() {
+    alone(
+        "close::what_the_kernel_keeps_beyond_the_limit_is_leaked_and_counted",
+        || {
+            let (driver, _) = open(Shape {
+                entries: 16,
+                ..NEWEST
+            });
+            let pairs: Vec<_> = (0..100).map(|_| pair(&driver)).collect();
+            for (stream, _) in &pairs {
+                assert!(poll_once(stream.read(Vec::with_capacity(8))).is_pending());
+            }
+            while driver.needs_turn() {
+                driver.turn();
+            }
+            // Without time, the cancels beyond the queue's length are never submitted.
+            let left = driver.close(Duration::ZERO).unwrap();
+            assert!(left > 0);
+            assert_eq!(driver.counters().leaked_operations.value(), left as u64);
+            let (streams, peers): (Vec<_>, Vec<_>) = pairs.into_iter().unzip();
+            drop(streams);
+            let still_open = peers.iter().filter(|peer| {
+                peer.set_nonblocking(true).unwrap();
+                let error = (&mut &**peer)
+                    .read(&mut [0; 4])
+                    .map_err(|error| error.kind());
+                error == Err(ErrorKind::WouldBlock)
+            });
+            assert_eq!(
+                still_open.count(),
+                left,
+                "their descriptors are the kernel's"
+            );
+        },
+    );
 }
 
 #[test]
 fn a_refused_ring_is_told_as_such() {
-    let bell: &'static Bell = Box::leak(Box::new(Bell::new().unwrap()));
+    let bell = bell();
     let parts = DriverParts {
         bell,
         counters: Arc::default(),

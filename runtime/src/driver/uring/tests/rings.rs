@@ -149,10 +149,6 @@ fn more_messages_than_the_queue_holds_all_arrive() {
     }
 }
 
-fn bell() -> &'static Bell {
-    Box::leak(Box::new(Bell::new().unwrap()))
-}
-
 fn parts(bell: &'static Bell) -> DriverParts {
     DriverParts {
         bell,
