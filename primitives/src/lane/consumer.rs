@@ -10,7 +10,8 @@ use crate::sync::{Ordering, Site, acquire, release};
 /// parked producer.
 ///
 /// [`pop`](Self::pop) hands its slot back at once, but neither fences nor wakes: call
-/// [`notify`](Self::notify) after a batch if the producer may wait for room. [`recv`](Self::recv) does.
+/// [`notify`](Self::notify) after a batch if the producer may wait for room. [`recv`](Self::recv)
+/// does.
 ///
 /// ```
 /// let (mut producer, mut consumer) = corelane_primitives::lane(4);
@@ -21,7 +22,8 @@ use crate::sync::{Ordering, Site, acquire, release};
 /// ```
 pub struct Consumer<T> {
     pub(super) shared: Handle<T>,
-    /// The next position to read. Ahead of the shared head while taken slots are not yet handed back.
+    /// The next position to read. Ahead of the shared head while taken slots are not yet handed
+    /// back.
     head: usize,
     /// A tail seen earlier; the true one is never behind it.
     tail_seen: usize,
@@ -40,8 +42,8 @@ impl<T> Consumer<T> {
 
     /// Takes the oldest value, or `None` when the lane is empty.
     ///
-    /// Wait-free: at most one load of the producer's line, and one store. `None` does not tell whether the
-    /// producer is gone: ask [`is_abandoned`](Self::is_abandoned), then pop once more.
+    /// Wait-free: at most one load of the producer's line, and one store. `None` does not tell
+    /// whether the producer is gone: ask [`is_abandoned`](Self::is_abandoned), then pop once more.
     #[inline]
     pub fn pop(&mut self) -> Option<T> {
         if self.len_at_least(1) == 0 {
@@ -64,7 +66,8 @@ impl<T> Consumer<T> {
         count
     }
 
-    /// Gives the oldest values, up to `max`, as an iterator; what it does not yield stays in the lane.
+    /// Gives the oldest values, up to `max`, as an iterator; what it does not yield stays in the
+    /// lane.
     ///
     /// When the chunk is dropped, the slots of all it yielded are handed back by one Release store.
     pub fn read_chunk(&mut self, max: usize) -> ReadChunk<'_, T> {
@@ -72,10 +75,11 @@ impl<T> Consumer<T> {
         ReadChunk::new(self, max.min(len))
     }
 
-    /// Tells a parked producer about room, once there is as much as it waits for; returns whether this
-    /// call woke it.
+    /// Tells a parked producer about room, once there is as much as it waits for; returns whether
+    /// this call woke it.
     ///
-    /// Call it once after a batch of pops. With the producer awake it costs a SeqCst fence and a load.
+    /// Call it once after a batch of pops. With the producer awake it costs a SeqCst fence and a
+    /// load.
     ///
     /// # Panics
     ///
@@ -106,7 +110,8 @@ impl<T> Consumer<T> {
         self.shared.capacity()
     }
 
-    /// Whether the producer is gone. Everything it pushed is then there to be popped, and nothing follows.
+    /// Whether the producer is gone. Everything it pushed is then there to be popped, and nothing
+    /// follows.
     pub fn is_abandoned(&self) -> bool {
         // Acquire, partner LaneLeave: a pop after this sees every value.
         self.shared.producer_left.load(acquire(Site::LaneReadLeft))
@@ -121,13 +126,15 @@ impl<T> Consumer<T> {
     pub(super) unsafe fn take(&mut self) -> T {
         let position = self.head;
         self.head = position.wrapping_add(1);
-        // SAFETY: Valid: `position` lies before a tail that was read with Acquire, so its value is there,
-        // and `head` has just passed it, so it is read once. Exclusive: the shared head has not passed
-        // it, so the producer does not write it, and `&mut self` keeps out another consumer.
+        // SAFETY: Valid: `position` lies before a tail that was read with Acquire, so its value is
+        // there, and `head` has just passed it, so it is read once. Exclusive: the shared head has
+        // not passed it, so the producer does not write it, and `&mut self` keeps out another
+        // consumer.
         unsafe { self.shared.read(position) }
     }
 
-    /// The known number of values; looks at the producer's line only if fewer than `wanted` are known.
+    /// The known number of values; looks at the producer's line only if fewer than `wanted` are
+    /// known.
     #[inline]
     pub(super) fn len_at_least(&mut self, wanted: usize) -> usize {
         let head = self.head;
@@ -162,8 +169,8 @@ impl<T> Consumer<T> {
 impl<T> Drop for Consumer<T> {
     #[inline]
     fn drop(&mut self) {
-        // SAFETY: Valid: `head` is this consumer's position. Exclusive: it is the lane's only consumer, and
-        // takes nothing after its drop.
+        // SAFETY: Valid: `head` is this consumer's position. Exclusive: it is the lane's only
+        // consumer, and takes nothing after its drop.
         unsafe { self.shared.consumer_leaves(self.head) };
     }
 }

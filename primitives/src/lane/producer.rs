@@ -7,11 +7,11 @@ use crate::sync::{Ordering, Site, acquire, release};
 
 /// The writing end of a [`lane()`](crate::lane()).
 ///
-/// It may be moved to any thread and dropped there. Dropping it wakes a parked consumer, which still
-/// gets everything that was pushed.
+/// It may be moved to any thread and dropped there. Dropping it wakes a parked consumer, which
+/// still gets everything that was pushed.
 ///
-/// [`push`](Self::push) neither fences nor wakes, so that a caller pushes what it has and then calls
-/// [`notify`](Self::notify) once. A caller that polls the lane anyway never needs `notify`.
+/// [`push`](Self::push) neither fences nor wakes, so that a caller pushes what it has and then
+/// calls [`notify`](Self::notify) once. A caller that polls the lane anyway never needs `notify`.
 ///
 /// ```
 /// let (mut producer, mut consumer) = corelane_primitives::lane(2);
@@ -40,9 +40,9 @@ impl<T> Producer<T> {
 
     /// Pushes `value`, or hands it back when every slot is taken.
     ///
-    /// Wait-free: at most one load of the consumer's line, and one store. Whether the consumer is gone is
-    /// not looked at: values pushed after it left fill the slots and are dropped with this end. Ask
-    /// [`is_abandoned`](Self::is_abandoned).
+    /// Wait-free: at most one load of the consumer's line, and one store. Whether the consumer is
+    /// gone is not looked at: values pushed after it left fill the slots and are dropped with this
+    /// end. Ask [`is_abandoned`](Self::is_abandoned).
     ///
     /// # Errors
     ///
@@ -53,7 +53,8 @@ impl<T> Producer<T> {
             return Err(Full(value));
         }
         let tail = self.tail;
-        self.shared.write(tail, value);
+        // SAFETY: Valid: there is room, as just seen. Exclusive: `&mut self` is the only producer.
+        unsafe { self.shared.write(tail, value) };
         self.publish(tail.wrapping_add(1));
         Ok(())
     }
@@ -84,7 +85,9 @@ impl<T> Producer<T> {
         while batch.written < room {
             let Some(value) = values.next() else { break };
             let position = batch.producer.tail.wrapping_add(batch.written);
-            batch.producer.shared.write(position, value);
+            // SAFETY: Valid: fewer than `room` slots from the tail on are written. Exclusive: the
+            // batch borrows the only producer mutably.
+            unsafe { batch.producer.shared.write(position, value) };
             batch.written += 1;
         }
         batch.written
@@ -108,7 +111,8 @@ impl<T> Producer<T> {
 
     /// Tells a parked consumer that there are values; returns whether this call woke it.
     ///
-    /// Call it once after a batch of pushes. With the consumer awake it costs a SeqCst fence and a load.
+    /// Call it once after a batch of pushes. With the consumer awake it costs a SeqCst fence and a
+    /// load.
     ///
     /// # Panics
     ///
@@ -135,7 +139,8 @@ impl<T> Producer<T> {
         self.shared.consumer_left.load(Ordering::Relaxed)
     }
 
-    /// The known number of free slots; looks at the consumer's line only if fewer than `wanted` are known.
+    /// The known number of free slots; looks at the consumer's line only if fewer than `wanted` are
+    /// known.
     #[inline]
     pub(super) fn room_at_least(&mut self, wanted: usize) -> usize {
         let (capacity, tail) = (self.capacity(), self.tail);
@@ -143,7 +148,8 @@ impl<T> Producer<T> {
         if room >= wanted {
             return room;
         }
-        // Acquire, partner LaneRelease: the values of the slots behind the head are out before we write.
+        // Acquire, partner LaneRelease: the values of the slots behind the head are out before we
+        // write.
         let head = self.shared.head.load(acquire(Site::LaneReadHead));
         self.head_seen = head;
         capacity - tail.wrapping_sub(head)

@@ -36,8 +36,8 @@ pub fn lane<T>(capacity: usize) -> (Producer<T>, Consumer<T>) {
 ///
 /// # Errors
 ///
-/// [`LaneError::Capacity`] unless `capacity` is a power of two from 1 to 2^31, [`LaneError::Memory`]
-/// if the slots cannot be allocated.
+/// [`LaneError::Capacity`] unless `capacity` is a power of two from 1 to 2^31,
+/// [`LaneError::Memory`] if the slots cannot be allocated.
 pub fn try_lane<T>(capacity: usize) -> Result<(Producer<T>, Consumer<T>), LaneError> {
     lane_with_start(capacity, 0)
 }
@@ -52,13 +52,7 @@ pub fn lane_with_start<T>(
     capacity: usize,
     start: usize,
 ) -> Result<(Producer<T>, Consumer<T>), LaneError> {
-    if !capacity.is_power_of_two() || capacity > CAPACITY_MAX {
-        return Err(LaneError::Capacity(capacity));
-    }
-    let mut slots = Vec::new();
-    slots
-        .try_reserve_exact(capacity)
-        .map_err(|_| LaneError::Memory(capacity))?;
+    let mut slots = reserve(capacity)?;
     slots.resize_with(capacity, || UnsafeCell::new(MaybeUninit::uninit()));
     let shared = Arc::new(Shared {
         tail: CachePadded::new(AtomicUsize::new(start)),
@@ -76,6 +70,18 @@ pub fn lane_with_start<T>(
         Producer::new(Handle::new(Arc::clone(&shared)), start),
         Consumer::new(Handle::new(shared), start),
     ))
+}
+
+/// Memory for `capacity` slots, none of them made yet.
+fn reserve<T>(capacity: usize) -> Result<Vec<Slot<T>>, LaneError> {
+    if !capacity.is_power_of_two() || capacity > CAPACITY_MAX {
+        return Err(LaneError::Capacity(capacity));
+    }
+    let mut slots = Vec::new();
+    match slots.try_reserve_exact(capacity) {
+        Ok(()) => Ok(slots),
+        Err(_) => Err(LaneError::Memory(capacity)),
+    }
 }
 
 /// Where the producer waits for room.
@@ -102,11 +108,11 @@ pub(super) struct Shared<T> {
     slots: Box<[Slot<T>]>,
 }
 
-// SAFETY: Valid: all fields but the slots are atomics and parkers, which are Send. Exclusive: the slots
-// hold values of T, which may leave or be dropped on another thread, hence `T: Send`.
+// SAFETY: Valid: all fields but the slots are atomics and parkers, which are Send. Exclusive: the
+// slots hold values of T, which may leave or be dropped on another thread, hence `T: Send`.
 unsafe impl<T: Send> Send for Shared<T> {}
-// SAFETY: Valid: atomics and parkers are Sync. Exclusive: a slot is touched only by the one end that
-// owns its position (module header), so no two threads share a `&T`, and `T: Send` suffices.
+// SAFETY: Valid: atomics and parkers are Sync. Exclusive: a slot is touched only by the one end
+// that owns its position (module header), so no two threads share a `&T`, and `T: Send` suffices.
 unsafe impl<T: Send> Sync for Shared<T> {}
 
 impl<T> Shared<T> {
@@ -119,17 +125,23 @@ impl<T> Shared<T> {
     #[inline(always)]
     pub(super) fn slot(&self, position: usize) -> &Slot<T> {
         let index = position & (self.slots.len() - 1);
-        // SAFETY: Valid: the length is a power of two, at least 1 (checked when the lane was made), so
-        // the masked index is below it. Exclusive: only a shared reference to the cell comes of it.
+        // SAFETY: Valid: the length is a power of two, at least 1 (checked when the lane was made),
+        // so the masked index is below it. Exclusive: only a shared reference to the cell comes of
+        // it.
         unsafe { self.slots.get_unchecked(index) }
     }
 
-    /// Writes `value` into the slot of `position`, which the caller owns as producer and has not filled.
+    /// Writes `value` into the slot of `position`.
+    ///
+    /// # Safety
+    ///
+    /// The caller is the producer, and `position` is free: at or after the tail, and less than a
+    /// whole ring after a head that it read with Acquire.
     #[inline(always)]
-    pub(super) fn write(&self, position: usize, value: T) {
+    pub(super) unsafe fn write(&self, position: usize, value: T) {
         self.slot(position).with_mut(|slot| {
-            // SAFETY: Valid: the slot lives as long as `self`. Exclusive: the calling end owns the
-            // position: the consumer's head, read with Acquire, has passed its last value.
+            // SAFETY: Valid: the slot lives as long as `self`. Exclusive: by this function's
+            // contract the consumer has given the slot back, and the tail has not yet passed it on.
             let slot = unsafe { &mut *slot };
             slot.write(value);
         });
@@ -139,19 +151,22 @@ impl<T> Shared<T> {
     ///
     /// # Safety
     ///
-    /// The slot of `position` holds a value that nobody has moved out, and no other thread touches it.
+    /// The slot of `position` holds a value that nobody has moved out, and no other thread touches
+    /// it.
     #[inline(always)]
     pub(super) unsafe fn read(&self, position: usize) -> T {
         self.slot(position).with(|slot| {
-            // SAFETY: Valid: the slot lives as long as `self`. Exclusive: by this function's contract.
+            // SAFETY: Valid: the slot lives as long as `self`. Exclusive: by this function's
+            // contract.
             let slot = unsafe { &*slot };
-            // SAFETY: Valid and exclusive: by this function's contract the value is there, and is ours.
+            // SAFETY: Valid and exclusive: by this function's contract the value is there, and is
+            // ours.
             unsafe { slot.assume_init_read() }
         })
     }
 
-    /// What a consumer does that leaves with `head` as its next position: tells it, wakes a parked producer,
-    /// and drops what is inside at that moment.
+    /// What a consumer does that leaves with `head` as its next position: tells it, wakes a parked
+    /// producer, and drops what is inside at that moment.
     ///
     /// Not inlined, and by value, so that the optimizer may keep an end's fields in registers.
     ///
@@ -161,9 +176,9 @@ impl<T> Shared<T> {
     #[cold]
     #[inline(never)]
     pub(super) unsafe fn consumer_leaves(&self, head: usize) {
-        /// Drops the values, also when the producer's waker panics. At most one ring full, so that a busy
-        /// producer cannot hold it up. What a panicking value leaves behind, and what is pushed from now
-        /// on, goes with the last end.
+        /// Drops the values, also when the producer's waker panics. At most one ring full, so that
+        /// a busy producer cannot hold it up. What a panicking value leaves behind, and what is
+        /// pushed from now on, goes with the last end.
         struct Drain<'a, T>(&'a Shared<T>, usize);
         impl<T> Drop for Drain<'_, T> {
             fn drop(&mut self) {
@@ -173,8 +188,9 @@ impl<T> Shared<T> {
                 while head != tail {
                     let position = head;
                     head = head.wrapping_add(1);
-                    // SAFETY: Valid: `position` lies before a tail that was read with Acquire, and the head
-                    // passes it once. Exclusive: the head has not yet passed it, and the consumer is us.
+                    // SAFETY: Valid: `position` lies before a tail that was read with Acquire, and
+                    // the head passes it once. Exclusive: the head has not yet passed it, and the
+                    // consumer is us.
                     let value = unsafe { shared.read(position) };
                     // Before the drop, which may panic.
                     shared.head.store(head, release(Site::LaneRelease));
@@ -217,8 +233,8 @@ impl<T> Shared<T> {
         }
         // First the head, so that a panicking drop is not repeated.
         self.head.store(head.wrapping_add(1), Ordering::Relaxed);
-        // SAFETY: Valid: `head` lies before the tail, so its slot was filled and not read. Exclusive:
-        // `&mut self`.
+        // SAFETY: Valid: `head` lies before the tail, so its slot was filled and not read.
+        // Exclusive: `&mut self`.
         drop(unsafe { self.read(head) });
         true
     }
@@ -240,12 +256,12 @@ impl<T> Drop for Shared<T> {
 
 /// One end's count of the `Arc` around a lane.
 ///
-/// It is a bare pointer because the drop of an `Arc` field takes that field's address, which keeps the
-/// whole end in memory instead of registers (bench row `lanes/round_trip`: a third slower).
+/// It is a bare pointer because the drop of an `Arc` field takes that field's address, which keeps
+/// the whole end in memory instead of registers (bench row `lanes/round_trip`: a third slower).
 pub(super) struct Handle<T>(NonNull<Shared<T>>);
 
-// SAFETY: Valid: it stands for an `Arc<Shared<T>>`, which is Send where `Shared<T>` is Send and Sync.
-// Exclusive: it gives shared references only.
+// SAFETY: Valid: it stands for an `Arc<Shared<T>>`, which is Send where `Shared<T>` is Send and
+// Sync. Exclusive: it gives shared references only.
 unsafe impl<T: Send> Send for Handle<T> {}
 // SAFETY: as for Send.
 unsafe impl<T: Send> Sync for Handle<T> {}
@@ -259,8 +275,8 @@ impl<T> Handle<T> {
     #[cold]
     #[inline(never)]
     fn release(shared: NonNull<Shared<T>>) {
-        // SAFETY: Valid: the pointer came from `Arc::into_raw`. Exclusive: each handle gives its one count
-        // back once, in its drop.
+        // SAFETY: Valid: the pointer came from `Arc::into_raw`. Exclusive: each handle gives its
+        // one count back once, in its drop.
         drop(unsafe { Arc::from_raw(shared.as_ptr()) });
     }
 }
@@ -270,8 +286,8 @@ impl<T> Deref for Handle<T> {
 
     #[inline(always)]
     fn deref(&self) -> &Shared<T> {
-        // SAFETY: Valid: this handle's count keeps the lane alive. Exclusive: only shared references to it
-        // are ever made while a handle lives.
+        // SAFETY: Valid: this handle's count keeps the lane alive. Exclusive: only shared
+        // references to it are ever made while a handle lives.
         unsafe { self.0.as_ref() }
     }
 }
@@ -280,5 +296,24 @@ impl<T> Drop for Handle<T> {
     #[inline]
     fn drop(&mut self) {
         Self::release(self.0);
+    }
+}
+
+#[cfg(all(test, not(corelane_loom)))]
+mod tests {
+    use super::{CAPACITY_MAX, reserve};
+    use crate::LaneError;
+
+    #[test]
+    fn largest_capacity_is_2_to_the_31() {
+        assert!(reserve::<()>(CAPACITY_MAX).is_ok());
+        let above = CAPACITY_MAX << 1;
+        assert_eq!(reserve::<()>(above).err(), Some(LaneError::Capacity(above)));
+    }
+
+    #[test]
+    fn slots_without_memory_are_an_error() {
+        let slots = reserve::<[u64; 1 << 40]>(CAPACITY_MAX);
+        assert_eq!(slots.err(), Some(LaneError::Memory(CAPACITY_MAX)));
     }
 }
