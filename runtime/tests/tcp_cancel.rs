@@ -11,12 +11,18 @@ use std::time::Duration;
 use corelane::net::{TcpListener, TcpStream};
 use corelane::task::yield_now;
 use corelane::time::timeout;
-use corelane::{JoinError, spawn};
+use corelane::{Driver, JoinError, Runtime, spawn};
 use futures_util::FutureExt;
 use futures_util::future::{Either, select};
 use std::pin::pin;
 use tcp_pair::pair;
-use tcp_support::on_every_driver;
+use tcp_support::run_on;
+
+/// Runs `test` on one shard with each driver, two seeds of the simulation among them.
+fn on_every_driver<F: Future + 'static>(test: fn() -> F) {
+    let drivers = [Driver::Epoll, Driver::Uring, Driver::Sim(1), Driver::Sim(2)];
+    run_on(&Runtime::builder().shards(1), &drivers, test);
+}
 
 /// Polls a future a few times with turns of the shard between, then drops it.
 async fn try_for_a_while<F: Future>(turns: u32, future: F) -> Option<F::Output> {

@@ -8,11 +8,20 @@ use std::os::fd::AsRawFd;
 use std::time::Duration;
 
 use corelane::net::{TcpListener, TcpStream};
-use corelane::spawn;
 use corelane::time::timeout;
+use corelane::{Driver, Runtime, spawn};
 use rustix::io::Errno;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-use tcp_support::on_every_driver;
+use tcp_support::run_on;
+
+/// Runs `test` on one shard with each driver of the kernel.
+fn on_kernel_drivers<F: Future + 'static>(test: fn() -> F) {
+    run_on(
+        &Runtime::builder().shards(1),
+        &[Driver::Epoll, Driver::Uring],
+        test,
+    );
+}
 
 const WAITING: usize = 8;
 
@@ -37,7 +46,7 @@ impl Exhausted {
 
 impl Drop for Exhausted {
     fn drop(&mut self) {
-        setrlimit(Resource::Nofile, self.before.clone()).unwrap();
+        setrlimit(Resource::Nofile, self.before).unwrap();
     }
 }
 
@@ -48,7 +57,7 @@ fn is_exhausted(error: std::io::Error) -> bool {
 // proves: RT-25
 #[test]
 fn exhausted_descriptors_fail_what_needs_one_and_accepting_goes_on_later() {
-    on_every_driver(|| async {
+    on_kernel_drivers(|| async {
         let other = TcpListener::bind("127.0.0.1:0").unwrap();
         let established = TcpStream::connect(other.local_addr().unwrap())
             .await

@@ -4,9 +4,15 @@
 mod tcp_support;
 
 use corelane::net::{ListenOptions, TcpListener, TcpStream};
-use corelane::spawn;
+use corelane::{Driver, Runtime, spawn};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-use tcp_support::on_every_driver;
+use tcp_support::run_on;
+
+/// Runs `test` on one shard with each driver.
+fn on_every_driver<F: Future + 'static>(test: fn() -> F) {
+    let drivers = [Driver::Epoll, Driver::Uring, Driver::Sim(1)];
+    run_on(&Runtime::builder().shards(1), &drivers, test);
+}
 
 const CONNECTIONS: usize = 1000;
 const ROUNDS: usize = 4;

@@ -10,10 +10,25 @@ use std::rc::Rc;
 
 use corelane::io::{IoBuf, IoBufMut};
 use corelane::net::{TcpListener, TcpStream};
-use corelane::spawn;
+use corelane::{Driver, Runtime, spawn};
 use futures_util::{AsyncReadExt, AsyncWriteExt};
 use tcp_pair::pair;
-use tcp_support::on_every_driver;
+use tcp_support::run_on;
+
+/// Runs `test` on one shard with each driver, two seeds of the simulation among them.
+fn on_every_driver<F: Future + 'static>(test: fn() -> F) {
+    let drivers = [Driver::Epoll, Driver::Uring, Driver::Sim(1), Driver::Sim(2)];
+    run_on(&Runtime::builder().shards(1), &drivers, test);
+}
+
+/// Runs `test` on one shard with each driver of the kernel.
+fn on_kernel_drivers<F: Future + 'static>(test: fn() -> F) {
+    run_on(
+        &Runtime::builder().shards(1),
+        &[Driver::Epoll, Driver::Uring],
+        test,
+    );
+}
 
 /// Bytes that differ at each place, for as long as a test needs.
 fn payload(seed: u32, len: usize) -> Vec<u8> {
@@ -57,7 +72,7 @@ fn messages_of_every_size_arrive_whole() {
 
 #[test]
 fn megabytes_pass_both_ways_at_once() {
-    on_every_driver(|| async {
+    on_kernel_drivers(|| async {
         let (client, server) = pair().await;
         let bytes = payload(7, 8_000_000);
         let echo = spawn(async move {
@@ -160,7 +175,7 @@ fn the_end_that_comes_while_a_read_waits_is_found() {
 
 #[test]
 fn a_reset_is_an_error_of_the_read_that_meets_it() {
-    on_every_driver(|| async {
+    on_kernel_drivers(|| async {
         let (client, server) = pair().await;
         server.write_all("never read").await.0.unwrap();
         let reader = spawn(async move { (server.read(vec![0; 8]).await, server) });
@@ -206,7 +221,7 @@ fn several_readers_of_one_stream_share_its_bytes() {
 
 #[test]
 fn a_stream_goes_to_std_and_back() {
-    on_every_driver(|| async {
+    on_kernel_drivers(|| async {
         let (client, server) = pair().await;
         let mut outside = server.into_std().unwrap();
         let echo = std::thread::spawn(move || {
@@ -252,7 +267,7 @@ fn the_adapter_reads_and_writes_borrowed_buffers() {
 
 #[test]
 fn both_address_families_work_or_the_kernel_says_why() {
-    on_every_driver(|| async {
+    on_kernel_drivers(|| async {
         let has_v6 = std::net::TcpListener::bind("[::1]:0");
         match (TcpListener::bind("[::1]:0"), has_v6) {
             (Ok(listener), Ok(_)) => {

@@ -1,6 +1,7 @@
 //! Accepting TCP connections.
 
 use std::cell::Cell;
+use std::fmt;
 use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -42,7 +43,6 @@ const PAUSE_MAX: Duration = Duration::from_secs(1);
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Debug)]
 pub struct TcpListener {
     inner: Listener,
     /// How long the next accept pauses that finds descriptors or memory run out.
@@ -132,6 +132,16 @@ impl TcpListener {
             tracing::warn!(%error, "accepting waits until descriptors and memory are free again");
         }
         sleep(pause).await;
+    }
+}
+
+impl fmt::Debug for TcpListener {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("TcpListener");
+        if let Ok(addr) = self.local_addr() {
+            shown.field("addr", &addr);
+        }
+        shown.finish_non_exhaustive()
     }
 }
 

@@ -1,5 +1,6 @@
 //! A TCP connection.
 
+use std::fmt;
 use std::io;
 use std::net::{Shutdown, SocketAddr};
 use std::task::{Context as TaskContext, Poll, ready};
@@ -51,7 +52,6 @@ use crate::shard::Context;
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Debug)]
 pub struct TcpStream {
     inner: Stream,
 }
@@ -254,6 +254,20 @@ impl TcpStream {
     ) -> Poll<io::Result<usize>> {
         ready!(Context::poll_budget(cx));
         self.inner.poll_write(cx, bytes)
+    }
+}
+
+impl fmt::Debug for TcpStream {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("TcpStream");
+        // A connection that is gone has no addresses any more.
+        if let Ok(addr) = self.local_addr() {
+            shown.field("local", &addr);
+        }
+        if let Ok(addr) = self.peer_addr() {
+            shown.field("peer", &addr);
+        }
+        shown.finish_non_exhaustive()
     }
 }
 

@@ -63,6 +63,7 @@ impl Context {
         let member = directory.member(index);
         let counters = Arc::clone(&member.counters);
         let now = clock.now();
+        counters.started_ns.raise(now.as_nanos());
         Self {
             index,
             mailbox: *member.mailbox,

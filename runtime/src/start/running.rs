@@ -20,6 +20,7 @@ use super::thread::{self, guard};
 use crate::directory::Directory;
 use crate::error::{JoinError, ShutdownError, StartError};
 use crate::mesh::OutsideShard;
+use crate::metrics::Snapshot;
 use crate::settings::{Driver, Settings};
 use crate::shard::{self, ShardIndex};
 use crate::time::Instant;
@@ -200,6 +201,13 @@ impl Running {
             "the runtime has no shard {index}"
         );
         OutsideShard::new(Arc::clone(&self.directory), ShardIndex::new(index))
+    }
+
+    /// Reads the counters of all shards, as [`metrics::snapshot`](crate::metrics::snapshot) does
+    /// inside of them.
+    #[must_use]
+    pub fn metrics(&self) -> Snapshot {
+        Snapshot::of(&self.directory)
     }
 
     /// Tells all tasks that wait in [`shutdown::wait`](crate::shutdown::wait), lets tasks end by

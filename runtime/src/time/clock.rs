@@ -11,6 +11,9 @@ use std::rc::Rc;
 use std::sync::OnceLock;
 use std::time::Duration;
 
+use thread_aware::ThreadAware;
+use thread_aware::affinity::Affinity;
+
 use crate::shard::Context;
 
 /// A point in time on a monotonic clock, in nanoseconds since the clock's origin.
@@ -146,6 +149,11 @@ impl fmt::Debug for Instant {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "Instant({:?})", Duration::from_nanos(self.0))
     }
+}
+
+impl ThreadAware for Instant {
+    /// Changes nothing: all shards of a runtime read one clock.
+    fn relocate(&mut self, _source: Option<Affinity>, _destination: Affinity) {}
 }
 
 /// Where a shard's time comes from: an enum, so that a reading costs one branch.

@@ -1,13 +1,13 @@
-//! Runs a test on every driver that this machine has.
+//! Runs a test on drivers.
 
-use corelane::{Driver, Runtime, StartError};
+use corelane::{Builder, Driver, StartError};
 
-/// Runs `test` on one shard with each kernel driver, and on a machine that refuses io_uring with
-/// epoll alone.
-pub(crate) fn on_every_driver<F: Future + 'static>(test: fn() -> F) {
-    for driver in [Driver::Epoll, Driver::Uring] {
+/// Runs `test` with each of `drivers`; a machine that refuses io_uring goes without that one.
+pub(crate) fn run_on<F: Future + 'static>(builder: &Builder, drivers: &[Driver], test: fn() -> F) {
+    for &driver in drivers {
+        // Shown when the test fails.
         eprintln!("driver: {driver:?}");
-        match Runtime::builder().shards(1).driver(driver).run(test) {
+        match builder.clone().driver(driver).run(test) {
             Ok(_) => {}
             Err(StartError::Driver { .. }) if driver == Driver::Uring => {
                 eprintln!("this machine refuses io_uring");

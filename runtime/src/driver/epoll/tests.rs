@@ -84,6 +84,7 @@ fn pair(driver: &Rc<Epoll>) -> (Stream, StdStream) {
     (stream, peer)
 }
 
+// proves: RT-14
 #[test]
 fn park_ends_when_its_time_is_over() {
     let driver = driver();

@@ -94,7 +94,7 @@ impl End {
                 self.waits.write.drain_into(woken);
             }
             Segment::Data(bytes) => {
-                self.received.extend(bytes);
+                self.received.extend(&bytes);
                 self.waits.read.drain_into(woken);
             }
             Segment::Room(bytes) => {

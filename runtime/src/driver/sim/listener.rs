@@ -53,14 +53,6 @@ impl Listener {
         poll_fn(|cx| self.poll(cx, &wait)).await
     }
 
-    /// Takes the next connection, or keeps the waker of the last caller.
-    pub(crate) fn poll_accept(
-        &self,
-        cx: &mut Context<'_>,
-    ) -> Poll<io::Result<(Stream, SocketAddr)>> {
-        self.poll(cx, &Wait::polled(&self.waiters))
-    }
-
     fn poll(
         &self,
         cx: &mut Context<'_>,

@@ -1,0 +1,38 @@
+//! What both benchmark twins share: rows, clocks, the neutral client, the interleaved run and its
+//! tables.
+//!
+//! It depends on no runtime, so that our binary (`scaling`) and the rivals' (`peers`) are measured
+//! by the same lines of code. A *twin* is one of those binaries; a *round* is one measured
+//! repetition of a row.
+
+#![forbid(unsafe_code)]
+
+mod children;
+mod client;
+mod echo_pair;
+mod error;
+mod laps;
+mod listen;
+mod measure;
+mod orchestrate;
+mod pairs;
+mod pin;
+mod row;
+mod stats;
+mod table;
+mod tasks;
+mod twin;
+
+pub use client::{Client, Driven, churn};
+pub use echo_pair::{EchoLog, echo_pair};
+pub use error::BenchError;
+pub use laps::Laps;
+pub use listen::{bind, connect};
+pub use measure::{Meter, Sample, Spent, clock_ns, count_allocations_by};
+pub use orchestrate::{Plan, run};
+pub use pairs::{Gate, LAP, Tally, on_two_cores, one_way, one_way_sample, round_trip};
+pub use pin::{Cores, pin};
+pub use row::{Better, Kind, ROWS, Row, RowSpec, find_row};
+pub use stats::{Summary, median, quantile};
+pub use tasks::{ForeignSlot, Lateness, foreign_wakes, idle_share};
+pub use twin::{Counters, Entry, Params, Serving, Twin, Work};

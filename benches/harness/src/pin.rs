@@ -1,0 +1,42 @@
+//! Which cores a round uses, and pinning a thread to one.
+
+use crate::BenchError;
+
+/// The two cores of a row: servers and consumers on the first, clients and producers on the second.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cores {
+    /// Where the measured side runs.
+    pub first: usize,
+    /// Where the other side runs.
+    pub second: usize,
+}
+
+impl Cores {
+    /// Reads the first two cores of the affinity mask.
+    ///
+    /// # Errors
+    ///
+    /// [`BenchError::Cores`] when the process may use fewer than two.
+    pub fn allowed() -> Result<Self, BenchError> {
+        let ids = core_affinity::get_core_ids().unwrap_or_default();
+        match ids.as_slice() {
+            [first, second, ..] => Ok(Self {
+                first: first.id,
+                second: second.id,
+            }),
+            _ => Err(BenchError::Cores(2)),
+        }
+    }
+}
+
+/// Pins the calling thread to `core`.
+///
+/// # Errors
+///
+/// [`BenchError::Pin`] when the system refuses.
+pub fn pin(core: usize) -> Result<(), BenchError> {
+    if core_affinity::set_for_current(core_affinity::CoreId { id: core }) {
+        return Ok(());
+    }
+    Err(BenchError::Pin(core))
+}

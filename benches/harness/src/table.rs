@@ -1,0 +1,438 @@
+//! Results of a row and of a suite: text, markdown and JSON.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use serde::Serialize;
+
+use crate::stats::paired_ratio;
+use crate::{BenchError, Better, Kind, Row, RowSpec, Sample, Summary, median};
+
+/// How our side is named.
+pub(crate) const OURS: &str = "corelane";
+
+/// All rounds of one side.
+pub(crate) struct SideResult {
+    pub(crate) who: String,
+    pub(crate) outcome: Result<Vec<Sample>, String>,
+    pub(crate) alloc_b_per_op: Option<f64>,
+}
+
+/// All sides of one row.
+pub(crate) struct RowResult {
+    pub(crate) spec: &'static RowSpec,
+    pub(crate) shards: usize,
+    pub(crate) quick: bool,
+    pub(crate) sides: Vec<SideResult>,
+}
+
+impl SideResult {
+    fn samples(&self) -> &[Sample] {
+        self.outcome.as_deref().unwrap_or_default()
+    }
+
+    fn values(&self) -> Vec<f64> {
+        self.samples().iter().map(|sample| sample.value).collect()
+    }
+
+    fn summary(&self) -> Option<Summary> {
+        Summary::of(&self.values())
+    }
+
+    fn median_of(&self, field: impl Fn(&Sample) -> Option<f64>) -> Option<f64> {
+        let values: Vec<f64> = self.samples().iter().filter_map(field).collect();
+        median(&values)
+    }
+
+    /// Bare loops and controls are limits to compare with, not rivals.
+    fn is_peer(&self) -> bool {
+        self.who != OURS && !self.who.starts_with("bare-") && !self.who.starts_with("control-")
+    }
+}
+
+impl RowResult {
+    fn ours(&self) -> Option<&SideResult> {
+        self.sides
+            .iter()
+            .find(|side| side.who == OURS && side.outcome.is_ok())
+    }
+
+    /// Our figure over theirs, oriented so that below 1 is better for us.
+    fn ratio(
+        &self,
+        side: &SideResult,
+        figure: impl Fn(&Sample) -> Option<f64>,
+        better: Better,
+    ) -> Option<f64> {
+        let take = |side: &SideResult| {
+            side.samples()
+                .iter()
+                .filter_map(&figure)
+                .collect::<Vec<_>>()
+        };
+        let (ours, theirs) = (take(self.ours()?), take(side));
+        match better {
+            Better::Lower => paired_ratio(&ours, &theirs),
+            Better::Higher => paired_ratio(&theirs, &ours),
+        }
+    }
+
+    fn best_peer(&self) -> Option<(&SideResult, Summary)> {
+        let peers = self.sides.iter().filter(|side| side.is_peer());
+        let known = peers.filter_map(|side| Some((side, side.summary()?)));
+        known.min_by(|(_, a), (_, b)| match self.spec.better {
+            Better::Lower => a.median.total_cmp(&b.median),
+            Better::Higher => b.median.total_cmp(&a.median),
+        })
+    }
+
+    /// Whether we win, lose, or cannot tell, and against whom.
+    fn verdict(&self) -> String {
+        let Some((best, summary)) = self.best_peer() else {
+            return "no peer has this row".to_owned();
+        };
+        let Some(ratio) = self.ratio(best, |sample| Some(sample.value), self.spec.better) else {
+            return format!("the best peer is {}; ours is not in this run", best.who);
+        };
+        let spread = summary.spread;
+        let outcome = if (ratio - 1.0).abs() <= spread {
+            "even: within its spread"
+        } else if ratio < 1.0 {
+            "won: beyond its spread"
+        } else {
+            "LOST: beyond its spread"
+        };
+        let cpu = self.ratio(best, |sample| sample.cpu_ns_per_op, Better::Lower);
+        let cpu = cpu.map_or(String::new(), |cpu| format!(", processor time {cpu:.2}×"));
+        format!(
+            "{ratio:.2}× the best peer, {}{cpu}; {outcome} of {:.1} %",
+            best.who,
+            spread * 100.0
+        )
+    }
+
+    fn lines(&self) -> Vec<[String; 9]> {
+        (self.sides.iter())
+            .map(|side| {
+                let Some(summary) = side.summary() else {
+                    let reason = side.outcome.as_ref().err().cloned().unwrap_or_default();
+                    let mut line: [String; 9] = Default::default();
+                    line[0].clone_from(&side.who);
+                    line[1] = format!("failed: {reason}");
+                    return line;
+                };
+                let ratio = self.ratio(side, |sample| Some(sample.value), self.spec.better);
+                let cpu = self.ratio(side, |sample| sample.cpu_ns_per_op, Better::Lower);
+                let (p50, p99) = percentiles(side, summary);
+                [
+                    side.who.clone(),
+                    number(Some(summary.median)),
+                    number(p50),
+                    number(p99),
+                    number(side.median_of(|sample| sample.cpu_ns_per_op)),
+                    number(side.alloc_b_per_op),
+                    format!("{:.1} %", summary.spread * 100.0),
+                    ratio.map_or("-".to_owned(), |ratio| format!("{ratio:.2}")),
+                    cpu.map_or("-".to_owned(), |cpu| format!("{cpu:.2}")),
+                ]
+            })
+            .collect()
+    }
+
+    fn header(&self) -> [String; 9] {
+        let unit = self.spec.unit;
+        [
+            "who",
+            unit,
+            "p50",
+            "p99",
+            "cpu ns/op",
+            "alloc B/op",
+            "spread",
+            "ours/it",
+            "cpu ours/it",
+        ]
+        .map(str::to_owned)
+    }
+
+    fn title(&self) -> String {
+        let quick = if self.quick { ", quick: no claim" } else { "" };
+        let (suite, row, shards) = (self.spec.suite, self.spec.row, self.shards);
+        format!("{suite}/{row}: {}, {shards} shards{quick}", self.spec.what)
+    }
+
+    /// The row as an aligned table for a terminal.
+    pub(crate) fn text(&self) -> String {
+        let mut lines = vec![self.header()];
+        lines.extend(self.lines());
+        let width = |column: usize| {
+            let aligned = lines.iter().filter(|line| !line[1].starts_with("failed"));
+            aligned
+                .map(|line| line[column].chars().count())
+                .max()
+                .unwrap_or_default()
+        };
+        let widths: Vec<usize> = (0..9).map(width).collect();
+        let mut text = format!("{}\n", self.title());
+        for line in &lines {
+            for (column, cell) in line.iter().enumerate() {
+                let width = widths[column];
+                let cell = match column {
+                    0 => format!("  {cell:<width$}"),
+                    _ => format!("  {cell:>width$}"),
+                };
+                text.push_str(&cell);
+            }
+            text.truncate(text.trim_end().len());
+            text.push('\n');
+        }
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "  {}", self.verdict());
+        text
+    }
+
+    fn markdown(&self) -> String {
+        let mut text = format!(
+            "### {}/{}\n\n{}\n\n",
+            self.spec.suite,
+            self.spec.row,
+            self.title()
+        );
+        let header = self.header();
+        let rule = header.clone().map(|_| "---".to_owned());
+        for line in [header, rule].iter().chain(&self.lines()) {
+            // Writing to a string cannot fail.
+            let _ = writeln!(text, "| {} |", line.join(" | "));
+        }
+        let _ = writeln!(text, "\n{}\n", self.verdict());
+        text
+    }
+
+    fn rows(&self) -> Vec<Row> {
+        (self.sides.iter())
+            .filter_map(|side| {
+                let summary = side.summary()?;
+                let (p50, p99) = percentiles(side, summary);
+                Some(Row {
+                    suite: self.spec.suite.to_owned(),
+                    row: self.spec.row.to_owned(),
+                    who: side.who.clone(),
+                    shards: self.shards,
+                    value: summary.median,
+                    unit: self.spec.unit.to_owned(),
+                    better: self.spec.better,
+                    p50,
+                    p99,
+                    cpu_ns_per_op: side.median_of(|sample| sample.cpu_ns_per_op),
+                    alloc_b_per_op: side.alloc_b_per_op,
+                    peak_rss_kib: side
+                        .samples()
+                        .iter()
+                        .map(|sample| sample.peak_rss_kib)
+                        .max(),
+                    checked: side.outcome.is_ok(),
+                    note: self.note(side, summary),
+                })
+            })
+            .collect()
+    }
+
+    fn note(&self, side: &SideResult, summary: Summary) -> String {
+        let samples = side.samples();
+        let mut note = format!(
+            "{} rounds, spread {:.1} %",
+            samples.len(),
+            summary.spread * 100.0
+        );
+        if self.quick {
+            note.push_str(", quick");
+        }
+        if let Some(threads) = samples.iter().map(|sample| sample.threads).max() {
+            let _ = write!(note, ", {threads} threads");
+        }
+        let switches = side.median_of(|sample| Some(sample.switches_per_op));
+        let _ = write!(note, ", {} switches/op", number(switches));
+        let names = samples
+            .first()
+            .into_iter()
+            .flat_map(|sample| sample.extras.keys());
+        for name in names {
+            let value = side.median_of(|sample| sample.extras.get(name).copied());
+            let _ = write!(note, ", {} {name}", number(value));
+        }
+        note.push_str(
+            match (
+                self.spec.kind,
+                samples.iter().any(|sample| sample.p50.is_some()),
+            ) {
+                (Kind::Round, true) => "; p50 and p99 of single operations",
+                (Kind::Round, false) => "; p50 and p99 of the rounds",
+                _ => "; p50 and p99 are the client's latency in ns",
+            },
+        );
+        note
+    }
+}
+
+/// Of single operations where the row times them, else of the rounds.
+fn percentiles(side: &SideResult, summary: Summary) -> (Option<f64>, Option<f64>) {
+    let p50 = side.median_of(|sample| sample.p50);
+    let p99 = side.median_of(|sample| sample.p99);
+    (p50.or(Some(summary.median)), p99.or(Some(summary.p99)))
+}
+
+/// Three digits or so: enough to compare, not so many that noise looks like news.
+fn number(value: Option<f64>) -> String {
+    match value {
+        None => "-".to_owned(),
+        Some(value) if value.abs() >= 100.0 => format!("{value:.0}"),
+        Some(value) if value.abs() >= 10.0 => format!("{value:.1}"),
+        Some(value) => format!("{value:.2}"),
+    }
+}
+
+/// One side's rounds as they were, for plots and doubts.
+#[derive(Serialize)]
+struct Rounds<'a> {
+    row: &'a str,
+    who: &'a str,
+    shards: usize,
+    samples: &'a [Sample],
+    failed: Option<&'a str>,
+}
+
+/// Writes `SUITE.json`, `SUITE.md` and `SUITE.rounds.json` into `out`, and prints which rows we
+/// lose.
+pub(crate) fn write_suite(
+    out: &Path,
+    suite: &str,
+    results: &[RowResult],
+) -> Result<(), BenchError> {
+    std::fs::create_dir_all(out).map_err(BenchError::io("make the result directory"))?;
+    let rows: Vec<Row> = results.iter().flat_map(RowResult::rows).collect();
+    let rounds: Vec<Rounds<'_>> = results
+        .iter()
+        .flat_map(|result| result.sides.iter().map(move |side| (result, side)))
+        .map(|(result, side)| Rounds {
+            row: result.spec.row,
+            who: &side.who,
+            shards: result.shards,
+            samples: side.samples(),
+            failed: side.outcome.as_ref().err().map(String::as_str),
+        })
+        .collect();
+    let json = |value: Result<String, serde_json::Error>| value.expect("rows are plain data");
+    let tables: String = results.iter().map(RowResult::markdown).collect();
+    let lost: Vec<String> = results
+        .iter()
+        .filter(|result| result.verdict().contains("LOST"))
+        .map(|result| format!("{} ({})", result.spec.row, result.verdict()))
+        .collect();
+    let summary = match (
+        results.iter().any(|result| result.ours().is_some()),
+        lost.is_empty(),
+    ) {
+        (false, _) => format!("{suite}: ours is not in this run"),
+        (true, true) => format!("{suite}: no row lost"),
+        (true, false) => format!("{suite}: lost {}", lost.join(", ")),
+    };
+    println!("{summary}\n");
+    let files = [
+        ("json", json(serde_json::to_string_pretty(&rows))),
+        ("rounds.json", json(serde_json::to_string(&rounds))),
+        ("md", format!("## {suite}\n\n{tables}{summary}\n")),
+    ];
+    for (extension, content) in files {
+        let path = out.join(format!("{suite}.{extension}"));
+        std::fs::write(path, content).map_err(BenchError::io("write results"))?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Meter, find_row};
+
+    fn side(who: &str, values: &[f64]) -> SideResult {
+        let sample = |value: &f64| Meter::start().stop(1).sample(*value);
+        SideResult {
+            who: who.to_owned(),
+            outcome: Ok(values.iter().map(sample).collect()),
+            alloc_b_per_op: None,
+        }
+    }
+
+    fn result(sides: Vec<SideResult>) -> RowResult {
+        let spec = find_row("lanes", "round_trip").unwrap();
+        RowResult {
+            spec,
+            shards: 2,
+            quick: false,
+            sides,
+        }
+    }
+
+    #[test]
+    fn best_peer_is_no_control_and_a_win_needs_more_than_its_spread() {
+        let row = result(vec![
+            side(OURS, &[5.0, 5.0, 5.0]),
+            side("control-atomics", &[1.0, 1.0, 1.0]),
+            side("rtrb-0.0", &[10.0, 10.0, 10.0]),
+            side("slow-0.0", &[99.0, 99.0, 99.0]),
+        ]);
+        let verdict = row.verdict();
+        assert!(
+            verdict.starts_with("0.50× the best peer, rtrb-0.0"),
+            "{verdict}"
+        );
+        assert!(verdict.contains("won"), "{verdict}");
+    }
+
+    #[test]
+    fn a_loss_and_a_draw_are_named() {
+        let lost = result(vec![side(OURS, &[20.0; 3]), side("rtrb-0.0", &[10.0; 3])]);
+        assert!(lost.verdict().contains("LOST"));
+        let even = result(vec![
+            side(OURS, &[11.0; 3]),
+            side("rtrb-0.0", &[8.0, 10.0, 14.0]),
+        ]);
+        assert!(even.verdict().contains("even"));
+    }
+
+    #[test]
+    fn rows_have_the_documented_fields_and_null_for_what_they_cannot_have() {
+        let row = result(vec![side("rtrb-0.0", &[10.0])]);
+        let json = serde_json::to_value(row.rows()).unwrap();
+        let fields: Vec<_> = json[0].as_object().unwrap().keys().cloned().collect();
+        let mut expected = vec![
+            "suite",
+            "row",
+            "who",
+            "shards",
+            "value",
+            "unit",
+            "better",
+            "p50",
+            "p99",
+            "cpu_ns_per_op",
+            "alloc_b_per_op",
+            "peak_rss_kib",
+            "checked",
+            "note",
+        ];
+        expected.sort_unstable();
+        assert_eq!(fields, expected);
+        assert!(json[0]["alloc_b_per_op"].is_null());
+        assert_eq!(json[0]["better"], "lower");
+    }
+
+    #[test]
+    fn a_failed_side_is_printed_with_its_reason() {
+        let mut failed = side("glommio-0.0", &[]);
+        failed.outcome = Err("no memlock".to_owned());
+        let row = result(vec![failed]);
+        assert!(row.text().contains("failed: no memlock"));
+        assert!(row.rows().is_empty());
+    }
+}

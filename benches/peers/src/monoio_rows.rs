@@ -1,0 +1,123 @@
+//! monoio: one io_uring runtime a core; it has no spinning form and no way between runtimes.
+
+use std::net::{SocketAddr, TcpListener as StdListener};
+
+use monoio::io::{AsyncReadRent, AsyncReadRentExt, AsyncWriteRentExt};
+use monoio::net::{TcpListener, TcpStream};
+use monoio::{IoUringDriver, Runtime, RuntimeBuilder};
+
+use corelane_bench_harness::{
+    BenchError, EchoLog, Entry, Meter, Params, Sample, Serving, Tally, echo_pair, pin,
+};
+
+use crate::version::named;
+
+pub(crate) fn entries() -> Vec<Entry> {
+    let who = named("monoio");
+    vec![
+        Entry::round(("runtime", "spawn_join"), &who, spawn_join),
+        Entry::round(("tcp", "echo_64b_c1_spin"), &who, echo_c1).fewer(4),
+        Entry::round(("tcp", "echo_64b_c1_park"), &who, echo_c1),
+        Entry::server("echo_64b_c64", &who, serve),
+        Entry::server("echo_64b_c1000", &who, serve),
+        Entry::server("echo_16k_c64", &who, serve),
+        Entry::server("accept_churn", &who, serve),
+    ]
+}
+
+fn runtime() -> Result<Runtime<IoUringDriver>, BenchError> {
+    let builder = RuntimeBuilder::<IoUringDriver>::new();
+    builder.build().map_err(BenchError::io("start monoio"))
+}
+
+fn spawn_join(params: &Params) -> Result<Sample, BenchError> {
+    pin(params.cores.first)?;
+    let ops = params.ops;
+    runtime()?.block_on(async {
+        let meter = Meter::start();
+        let mut tally = Tally::default();
+        for number in 0..ops {
+            tally.take(monoio::spawn(async move { number }).await);
+        }
+        let spent = meter.stop(ops);
+        tally.check(ops)?;
+        Ok(spent.wall_sample())
+    })
+}
+
+async fn echo(mut stream: TcpStream, bytes: usize) {
+    let mut buffer = Vec::with_capacity(bytes);
+    loop {
+        let (received, filled) = stream.read(buffer).await;
+        // A reset ends the connection like an end of stream: the client checks what it received.
+        if !matches!(received, Ok(1..)) {
+            return;
+        }
+        let (sent, mut emptied) = stream.write_all(filled).await;
+        if sent.is_err() {
+            return;
+        }
+        emptied.clear();
+        buffer = emptied;
+    }
+}
+
+fn listener(socket: StdListener) -> Result<TcpListener, BenchError> {
+    TcpListener::from_std(socket).map_err(BenchError::io("hand a listener to monoio"))
+}
+
+async fn accept(listener: &TcpListener) -> Result<TcpStream, BenchError> {
+    let (stream, _) = listener.accept().await.map_err(BenchError::io("accept"))?;
+    stream
+        .set_nodelay(true)
+        .map_err(BenchError::io("set TCP_NODELAY"))?;
+    Ok(stream)
+}
+
+fn echo_c1(params: &Params) -> Result<Sample, BenchError> {
+    let serve = |socket| {
+        runtime()?.block_on(async {
+            echo(accept(&listener(socket)?).await?, 64).await;
+            Ok(())
+        })
+    };
+    echo_pair(params, serve, |address, log| {
+        runtime()?.block_on(drive(address, log))
+    })
+}
+
+async fn drive(address: SocketAddr, mut log: EchoLog) -> Result<EchoLog, BenchError> {
+    let mut stream = TcpStream::connect_addr(address)
+        .await
+        .map_err(BenchError::io("connect"))?;
+    stream
+        .set_nodelay(true)
+        .map_err(BenchError::io("set TCP_NODELAY"))?;
+    let mut request = Vec::with_capacity(64);
+    let mut reply = vec![0; 64];
+    while log.begin() {
+        request.clear();
+        request.extend_from_slice(log.request());
+        let (sent, buffer) = stream.write_all(request).await;
+        sent.map_err(BenchError::io("send"))?;
+        request = buffer;
+        let (received, buffer) = stream.read_exact(reply).await;
+        received.map_err(BenchError::io("receive"))?;
+        reply = buffer;
+        log.end(&reply)?;
+    }
+    Ok(log)
+}
+
+fn serve(serving: Serving) -> Result<(), BenchError> {
+    let bytes = serving.bytes;
+    serving.each(|_, socket, _| {
+        runtime()?.block_on(async {
+            let listener = listener(socket)?;
+            loop {
+                let stream = accept(&listener).await?;
+                monoio::spawn(echo(stream, bytes));
+            }
+        })
+    })
+}
