@@ -7,11 +7,13 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
+use thread_aware::affinity::pinned_affinities;
 use thread_aware::topology::{ProcessorId, Source, Topology};
 
-use super::plan;
+use super::super::running::{self, Running};
+use super::{Plan, Seat, plan};
 use crate::error::StartError;
-use crate::settings::{IdlePolicy, Placement};
+use crate::settings::{Driver, IdlePolicy, Placement, Settings};
 
 /// The files of a machine in the place of `/`, removed when dropped.
 struct Machine(PathBuf);
@@ -213,4 +215,32 @@ fn placement_without_an_allowed_processor_is_an_error() {
     }
     let many = planned(&topology, Placement::PhysicalCores, Some(4_097)).unwrap_err();
     assert!(matches!(many, StartError::TooManyShards(_)));
+}
+
+// proves: RT-1
+#[test]
+fn pinning_that_the_kernel_refuses_is_an_error_and_ends_every_thread() {
+    // The topology would have refused the processor; here the kernel has to. Where the refused one
+    // is decides which thread finds it: the caller's, the first other one, or the last.
+    for refused in 0..3 {
+        let seats = || {
+            let affinities = pinned_affinities(&[3]).into_iter().enumerate();
+            let seat = |(shard, affinity)| Seat {
+                processor: (shard == refused).then_some(ProcessorId::new(1_000)),
+                affinity,
+            };
+            Plan {
+                seats: affinities.map(seat).collect(),
+                idle: IdlePolicy::Park,
+            }
+        };
+        let settings = Settings {
+            driver: Driver::Epoll,
+            ..Settings::default()
+        };
+        let ran = running::run(seats(), settings.clone(), async || ());
+        assert!(matches!(ran, Err(StartError::Pin(_))), "{ran:?}");
+        let started = Running::start(seats(), settings);
+        assert!(matches!(started, Err(StartError::Pin(_))), "{started:?}");
+    }
 }
