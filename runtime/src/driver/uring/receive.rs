@@ -156,29 +156,23 @@ impl Socket {
         if self.receive.get().is_some() {
             return Tried::Wait;
         }
-        let armed = if self.driver.features().multishot_receive {
-            // A new receive fails at once without a buffer: the socket then waits for one.
-            self.driver.feed();
-            if self.driver.given.get() == 0 {
-                self.starve();
-                return Tried::Wait;
-            }
-            self.arm()
-        } else {
-            match self.chunk_now() {
-                Ok(Some(chunk)) => return Tried::Ready(Ok(chunk)),
-                Ok(None) => return Tried::Wait,
-                Err(error) => Err(error),
-            }
-        };
-        armed.map_or_else(|error| Tried::Ready(Err(error)), |()| Tried::Wait)
+        match self.chunk_now() {
+            Ok(Some(chunk)) => Tried::Ready(Ok(chunk)),
+            Ok(None) => Tried::Wait,
+            Err(error) => Tried::Ready(Err(error)),
+        }
     }
 
     /// Receives at once into a buffer of the pool, and else sees to the wake.
     fn chunk_now(self: &Rc<Self>) -> io::Result<Option<Chunk>> {
         let pool = self.driver.pool();
         let Some(id) = pool.take() else {
-            self.starve();
+            // An armed receive could still find one that the kernel has; without any it would fail.
+            if self.driver.given.get() > 0 {
+                self.arm()?;
+            } else {
+                self.starve();
+            }
             return Ok(None);
         };
         let received = pool.fill(id, |slot| {
@@ -290,7 +284,7 @@ impl Socket {
             self.end.set(End::Finished);
         } else if result < 0 {
             match Errno::from_raw_os_error(-result) {
-                Errno::NOBUFS => self.driver.counters().buffers_exhausted.add(1),
+                Errno::NOBUFS => self.driver.ran_dry(),
                 // Asked for, or a signal: whoever reads on arms again.
                 Errno::CANCELED | Errno::INTR | Errno::AGAIN => {}
                 error => self.end.set(End::Failed(error)),
