@@ -34,6 +34,8 @@ pub(super) const BUFFER_GROUP: u16 = 0;
 /// Receive buffers that the kernel has at first. It takes them in turn, so few of them stay in the
 /// caches where many would each be cold (bench `tcp`, row `echo_64`: 280 ns a request).
 const SHARE_FIRST: usize = 64;
+/// Completions in one turn from which on sends are queued.
+const CROWD: usize = 4;
 /// No park blocks longer at once; the caller comes again.
 const PARK_MAX: Duration = Duration::from_secs(86_400);
 
@@ -53,6 +55,8 @@ pub(crate) struct Uring {
     pub(super) starved: RefCell<Vec<Rc<Socket>>>,
     /// Completions of one turn, between the queue and their delivery.
     done: Cell<Vec<Done>>,
+    /// How many completions the last turn that had any delivered.
+    crowd: Cell<usize>,
     pub(super) bell: &'static Bell,
     counters: Arc<ShardCounters>,
     features: UringFeatures,
@@ -124,6 +128,7 @@ impl Uring {
             pool,
             starved: RefCell::default(),
             done: Cell::default(),
+            crowd: Cell::new(0),
             bell: parts.bell,
             counters: parts.counters,
             features,
@@ -233,6 +238,11 @@ impl Uring {
         }
     }
 
+    /// Whether so many streams have news that their sends should share an `enter`.
+    pub(super) fn is_crowded(&self) -> bool {
+        self.crowd.get() >= CROWD
+    }
+
     /// Gives the kernel receive buffers up to its share, and wakes who waits for one. Tells whether
     /// somebody was woken.
     pub(super) fn feed(&self) -> bool {
@@ -317,7 +327,10 @@ impl Uring {
             }
             ring.reap(&mut done);
         }
-        self.counters.completions.add(done.len() as u64);
+        if !done.is_empty() {
+            self.crowd.set(done.len());
+            self.counters.completions.add(done.len() as u64);
+        }
         for done in done.drain(..) {
             self.deliver(done);
         }
