@@ -145,9 +145,8 @@ impl Socket {
     }
 
     fn try_chunk(self: &Rc<Self>) -> Tried<Chunk> {
-        let stashed = self.stash.borrow_mut().pop_front();
+        let stashed = self.stash.borrow_mut().pop();
         if let Some(chunk) = stashed {
-            self.stash_bytes.set(self.stash_bytes.get() - chunk.len());
             return Tried::Ready(Ok(chunk));
         }
         if let Some(ended) = self.take_end() {
@@ -202,24 +201,13 @@ impl Socket {
     fn take_stashed(&self, room: &mut [MaybeUninit<u8>]) -> usize {
         let mut taken = 0;
         while taken < room.len() {
-            let mut stash = self.stash.borrow_mut();
-            let Some(chunk) = stash.front_mut() else {
+            let (n, spent) = self.stash.borrow_mut().copy(&mut room[taken..]);
+            if n == 0 {
                 break;
-            };
-            let n = chunk.len().min(room.len() - taken);
-            room[taken..taken + n].write_copy_of_slice(&chunk[..n]);
+            }
             taken += n;
-            chunk.advance(n);
-            let spent = if chunk.is_empty() {
-                stash.pop_front()
-            } else {
-                None
-            };
-            // The buffer's return may wake others: without the borrow.
-            drop(stash);
             drop(spent);
         }
-        self.stash_bytes.set(self.stash_bytes.get() - taken);
         taken
     }
 
@@ -275,8 +263,7 @@ impl Socket {
             let len = usize::try_from(result).unwrap_or(0);
             let chunk = self.driver.pool().chunk(id, len);
             if self.open.get() && len > 0 {
-                self.stash_bytes.set(self.stash_bytes.get() + len);
-                self.stash.borrow_mut().push_back(chunk);
+                self.stash.borrow_mut().push(chunk);
                 self.limit_stash();
             }
         }
@@ -295,8 +282,10 @@ impl Socket {
 
     /// Ends the receive of a stash that nobody empties.
     fn limit_stash(&self) {
-        let full =
-            self.stash.borrow().len() >= STASH_CHUNKS || self.stash_bytes.get() >= STASH_BYTES;
+        let full = {
+            let stash = self.stash.borrow();
+            stash.chunks() >= STASH_CHUNKS || stash.bytes() >= STASH_BYTES
+        };
         if let (true, Some(key)) = (full, self.receive.get())
             && !self.receive_ends.replace(true)
         {
