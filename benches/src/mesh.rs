@@ -8,7 +8,7 @@ use corelane_bench_harness::{
 };
 use corelane_primitives::lane;
 
-use crate::{WHO, ours};
+use crate::{WHO, driver, ours};
 
 /// Slots of the lane, as in every ring of the mesh row.
 const CAPACITY: usize = 1_024;
@@ -59,7 +59,7 @@ fn submit(params: &Params, idle: IdlePolicy) -> Result<Sample, BenchError> {
             laps.done();
         }
         tally.check(ops)?;
-        laps.finish(ops)
+        Ok(laps.finish(ops)?.with_remark(driver()))
     })
 }
 

@@ -7,10 +7,11 @@ use corelane::net::{ListenOptions, TcpListener, TcpStream};
 use corelane::{IdlePolicy, Placement, Runtime};
 use corelane_bench_harness::{BenchError, EchoLog, Entry, Params, Sample, Serving, echo_pair};
 
-use futures_util::future::try_join_all;
+use futures_util::future::select_all;
+use thread_aware::registry::original_mask;
 
 use crate::tasks::on_shard;
-use crate::{WHO, ours};
+use crate::{WHO, driver, ours};
 
 pub(crate) fn entries() -> Vec<Entry> {
     vec![
@@ -37,6 +38,9 @@ async fn echo(stream: TcpStream) {
 }
 
 fn echo_c1(params: &Params, idle: IdlePolicy) -> Result<Sample, BenchError> {
+    // Remembered before the round pins its threads: a runtime takes the first mask that it sees for
+    // the process's, and each end starts its own.
+    original_mask().map_err(ours)?;
     let (first, second) = (params.cores.first, params.cores.second);
     let serve = move |listener: std::net::TcpListener| {
         let (socket, _) = listener.accept().map_err(BenchError::io("accept"))?;
@@ -63,6 +67,7 @@ async fn drive(address: SocketAddr, mut log: EchoLog) -> Result<EchoLog, BenchEr
         .map_err(BenchError::io("set TCP_NODELAY"))?;
     let mut request = Vec::with_capacity(log.request().len());
     let mut reply = Vec::with_capacity(log.request().len());
+    log.remark(driver());
     while log.begin() {
         request.clear();
         request.extend_from_slice(log.request());
@@ -96,6 +101,7 @@ fn serve(serving: Serving) -> Result<(), BenchError> {
         listeners,
         cores,
         ready,
+        counters,
         ..
     } = serving;
     let address = listeners[0]
@@ -122,10 +128,9 @@ fn serve(serving: Serving) -> Result<(), BenchError> {
                 shard.submit(move || accept_all(address, bound))
             })
             .collect::<Vec<_>>();
-        for ended in try_join_all(calls).await.map_err(ours)? {
-            ended?;
-        }
-        Ok(())
+        counters.remark(driver());
+        // Each serves for ever: whichever ends first has failed.
+        select_all(calls).await.0.map_err(ours)?
     });
     outcome.map_err(ours)?
 }

@@ -301,7 +301,8 @@ struct Rounds<'a> {
     failed: Option<&'a str>,
 }
 
-/// Writes `SUITE.json`, `SUITE.md` and `SUITE.rounds.json` into `out`, and prints which rows we lose.
+/// Writes `SUITE.json`, `SUITE.md` and `SUITE.rounds.json` into `out`, and prints which rows we
+/// lose.
 pub(crate) fn write_suite(
     out: &Path,
     suite: &str,

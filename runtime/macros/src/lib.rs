@@ -44,6 +44,7 @@ pub fn main(options: TokenStream, function: TokenStream) -> TokenStream {
 ///
 /// - `shards = N`: how many shards, at least 1; 2 by default. They are pinned to cores of their own
 ///   when there are as many, else not pinned.
+/// - `with = path`: a `fn(Builder) -> Builder` that makes further settings.
 /// - `uring`, `epoll`, `sim`: the drivers to run on, instead of the two of the kernel.
 /// - `seeds = N`: how many seeds `sim` runs, at least 1; 16 by default. The first runs twice, and
 ///   both runs must be the same.

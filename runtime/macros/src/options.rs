@@ -3,7 +3,7 @@
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 use syn::meta::ParseNestedMeta;
-use syn::{Error, LitInt, LitStr, Result};
+use syn::{Error, LitInt, LitStr, Path, Result};
 
 /// Shards a runtime at most, as the builder checks it too.
 const SHARDS_MAX: u64 = 4096;
@@ -70,6 +70,13 @@ fn number(meta: &ParseNestedMeta<'_>, max: u64) -> Result<LitInt> {
     } else {
         Err(Error::new(literal.span(), wanted))
     }
+}
+
+/// `name = path`.
+pub(crate) fn path(meta: &ParseNestedMeta<'_>) -> Result<Path> {
+    meta.value()?
+        .parse()
+        .map_err(|error| Error::new(error.span(), "this is the path of a function"))
 }
 
 /// `name = "choice"`, each choice with the expression that it stands for.

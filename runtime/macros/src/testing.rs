@@ -4,13 +4,13 @@ use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 use syn::meta::ParseNestedMeta;
 use syn::parse::Parser;
-use syn::{Error, ItemFn, LitInt, Result};
+use syn::{Error, ItemFn, LitInt, Path, Result};
 
 use crate::function;
 use crate::options::{self, Once, setter};
 
 const NAME: &str = "`#[corelane::test]`";
-const OPTIONS: &str = "`shards`, `seeds`, `uring`, `epoll` and `sim`";
+const OPTIONS: &str = "`shards`, `with`, `seeds`, `uring`, `epoll` and `sim`";
 
 pub(crate) fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStream> {
     let options = Options::parse(options)?;
@@ -51,6 +51,7 @@ fn check_attributes(function: &ItemFn) -> Result<()> {
 
 struct Options {
     shards: Once<LitInt>,
+    with: Once<Path>,
     seeds: Once<LitInt>,
     uring: Once<TokenStream>,
     epoll: Once<TokenStream>,
@@ -61,6 +62,7 @@ impl Options {
     fn parse(tokens: TokenStream) -> Result<Self> {
         let mut options = Self {
             shards: Once::new("shards"),
+            with: Once::new("with"),
             seeds: Once::new("seeds"),
             uring: Once::new("uring"),
             epoll: Once::new("epoll"),
@@ -86,6 +88,9 @@ impl Options {
         if self.shards.is(meta) {
             return self.shards.set(meta, options::shards);
         }
+        if self.with.is(meta) {
+            return self.with.set(meta, options::path);
+        }
         if self.seeds.is(meta) {
             return self.seeds.set(meta, options::count);
         }
@@ -100,10 +105,11 @@ impl Options {
     /// The calls on the plan that the options stand for.
     fn plan(&self) -> TokenStream {
         let shards = setter(quote!(shards), self.shards.get());
+        let with = setter(quote!(with), self.with.get());
         let uring = setter(quote!(uring), self.uring.get());
         let epoll = setter(quote!(epoll), self.epoll.get());
         let sim = setter(quote!(sim), self.sim.get());
         let seeds = setter(quote!(seeds), self.seeds.get());
-        quote!(#shards #uring #epoll #sim #seeds)
+        quote!(#shards #with #uring #epoll #sim #seeds)
     }
 }

@@ -95,6 +95,7 @@ fn option_that_does_not_fit_is_refused_at_its_fault() {
     test("seeds = 3, epoll", "seeds", "goes with `sim`");
     test("sim, seeds = 0", "0", "a number from 1");
     test("sim, sim", "sim", "given twice");
+    test("with = 3", "3", "the path of a function");
     test("idle = \"park\"", "idle", "no option `idle`");
 }
 

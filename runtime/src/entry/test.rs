@@ -43,6 +43,7 @@ impl<E: Debug> Outcome for Result<(), E> {
 #[must_use = "a plan does nothing by itself"]
 pub struct TestPlan {
     shards: usize,
+    with: fn(Builder) -> Builder,
     kernel: Vec<Kernel>,
     sim: bool,
     seeds: u64,
@@ -82,6 +83,7 @@ impl TestPlan {
     pub fn new() -> Self {
         Self {
             shards: SHARDS_DEFAULT,
+            with: |builder| builder,
             kernel: Vec::new(),
             sim: false,
             seeds: SEEDS_DEFAULT,
@@ -91,6 +93,12 @@ impl TestPlan {
     /// How many shards.
     pub fn shards(mut self, shards: usize) -> Self {
         self.shards = shards;
+        self
+    }
+
+    /// Further settings.
+    pub fn with(mut self, with: fn(Builder) -> Builder) -> Self {
+        self.with = with;
         self
     }
 
@@ -130,18 +138,18 @@ impl TestPlan {
         Fut: Future + 'static,
         Fut::Output: Outcome,
     {
-        let builder = builder(self.shards);
+        let kernel = (self.with)(builder(self.shards));
+        // Pinned nowhere, so that a seed's run is the same on every machine.
+        let unpinned = Runtime::builder().placement(Placement::Unpinned(self.shards));
         let checked = move || {
             let test = test.clone();
             async move { test().await.check() }
         };
-        for kernel in self.kernel_drivers() {
-            run_on(kernel, &builder, checked.clone());
+        for driver in self.kernel_drivers() {
+            run_on(driver, &kernel, checked.clone());
         }
         if self.sim {
-            // Pinned nowhere, so that a seed's run is the same on every machine.
-            let builder = Runtime::builder().placement(Placement::Unpinned(self.shards));
-            crate::sim::for_seeds(&builder, self.seeds, checked);
+            crate::sim::for_seeds(&(self.with)(unpinned), self.seeds, checked);
         }
     }
 
