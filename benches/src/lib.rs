@@ -26,6 +26,13 @@ pub fn entries() -> Vec<Entry> {
     .concat()
 }
 
+/// Which driver the current shard runs on, for the row's note.
+fn driver() -> String {
+    let shard = corelane::shard();
+    let name = shard.driver().map_or("unknown", |driver| driver.name());
+    format!("driver {name}")
+}
+
 /// Wraps an error of ours with all its sources.
 fn ours(error: impl std::error::Error) -> BenchError {
     let mut text = error.to_string();

@@ -34,6 +34,7 @@ pub struct EchoLog {
     meter: Option<Meter>,
     spent: Option<Spent>,
     latency_ns: Histogram<u64>,
+    remark: Option<String>,
 }
 
 impl EchoLog {
@@ -48,6 +49,7 @@ impl EchoLog {
             meter: None,
             spent: None,
             latency_ns: latency_histogram(),
+            remark: None,
         }
     }
 
@@ -63,6 +65,11 @@ impl EchoLog {
         self.begun += 1;
         self.sent_at_ns = clock_ns();
         true
+    }
+
+    /// Says something of the runtime for the row's note, such as its driver.
+    pub fn remark(&mut self, remark: impl Into<String>) {
+        self.remark = Some(remark.into());
     }
 
     /// The bytes to send now.
@@ -102,7 +109,8 @@ impl EchoLog {
         let spent = self.spent.ok_or(stalled)?;
         let median_ns = self.latency_ns.value_at_quantile(0.5) as f64;
         let mean_ns = spent.wall_ns as f64 / self.ops as f64;
-        let sample = spent.sample(median_ns).with_extra("mean ns", mean_ns);
+        let mut sample = spent.sample(median_ns).with_extra("mean ns", mean_ns);
+        sample.remark = self.remark;
         Ok(sample.with_latency(&self.latency_ns))
     }
 }

@@ -159,6 +159,7 @@ impl Spent {
             peak_rss_kib: self.memory.peak_rss_kib,
             threads: self.memory.threads,
             extras: BTreeMap::new(),
+            remark: None,
         }
     }
 }
@@ -184,6 +185,8 @@ pub struct Sample {
     pub threads: u64,
     /// Further figures by name, such as requests a second or enters a request.
     pub extras: BTreeMap<String, f64>,
+    /// What the side says of itself, such as the driver that it runs on.
+    pub remark: Option<String>,
 }
 
 impl Sample {
@@ -192,6 +195,13 @@ impl Sample {
     pub fn with_latency(mut self, latency_ns: &Histogram<u64>) -> Self {
         self.p50 = Some(latency_ns.value_at_quantile(0.5) as f64);
         self.p99 = Some(latency_ns.value_at_quantile(0.99) as f64);
+        self
+    }
+
+    /// Adds what the side says of itself.
+    #[must_use]
+    pub fn with_remark(mut self, remark: impl Into<String>) -> Self {
+        self.remark = Some(remark.into());
         self
     }
 

@@ -81,6 +81,7 @@ pub struct Counters {
     enters: AtomicU64,
     completions: AtomicU64,
     reader: OnceLock<Box<dyn Fn() -> (u64, u64) + Send + Sync>>,
+    remark: OnceLock<String>,
 }
 
 impl Counters {
@@ -94,6 +95,11 @@ impl Counters {
     pub fn read_by(&self, reader: impl Fn() -> (u64, u64) + Send + Sync + 'static) {
         // The first reader stays: a server has one.
         self.reader.get_or_init(|| Box::new(reader));
+    }
+
+    /// Says something of the server for the row's note, such as its driver; the first remark stays.
+    pub fn remark(&self, remark: impl Into<String>) {
+        self.remark.get_or_init(|| remark.into());
     }
 
     fn read(&self) -> (u64, u64) {
@@ -189,12 +195,13 @@ pub(crate) enum Answer {
 }
 
 /// A cumulative reading of a server process.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Mark {
     pub(crate) meter: Meter,
     pub(crate) memory: Memory,
     pub(crate) enters: u64,
     pub(crate) completions: u64,
+    pub(crate) remark: Option<String>,
 }
 
 #[derive(Parser)]
@@ -363,6 +370,7 @@ fn answer_marks(
             memory: Memory::read(),
             enters,
             completions,
+            remark: counters.remark.get().cloned(),
         };
         say(&Answer::Mark(mark))?;
     }
