@@ -1,7 +1,7 @@
 //! Core-scaling benchmarks: our side of every row.
 //!
-//! `scaling` does the rows, `scaling-count` the same with an allocator that counts; `benches/run` runs them
-//! interleaved with the rivals' twin in `benches/peers`.
+//! `scaling` does the rows, `scaling-count` the same with an allocator that counts; `benches/run`
+//! runs them interleaved with the rivals' twin in `benches/peers`.
 
 #![forbid(unsafe_code)]
 
@@ -26,7 +26,21 @@ pub fn entries() -> Vec<Entry> {
     .concat()
 }
 
-/// Wraps an error of ours with whose it is.
-fn ours<E: std::fmt::Display>(error: E) -> BenchError {
-    BenchError::runtime(WHO)(error)
+/// Which driver the current shard runs on, for the row's note.
+fn driver() -> String {
+    let shard = corelane::shard();
+    let name = shard.driver().map_or("unknown", |driver| driver.name());
+    format!("driver {name}")
+}
+
+/// Wraps an error of ours with all its sources.
+fn ours(error: impl std::error::Error) -> BenchError {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        text.push_str(": ");
+        text.push_str(&cause.to_string());
+        source = cause.source();
+    }
+    BenchError::runtime(WHO)(text)
 }

@@ -12,7 +12,7 @@ use corelane_bench_harness::{
 };
 use futures_util::future::FutureExt;
 
-use crate::{WHO, ours};
+use crate::{WHO, driver, ours};
 
 /// Timers armed beside the one that is measured.
 const ARMED: u64 = 100_000;
@@ -128,7 +128,7 @@ fn timer_late(params: &Params) -> Result<Sample, BenchError> {
                 time::sleep(sleep).await;
                 lateness.woke();
             }
-            lateness.finish()
+            Ok(lateness.finish()?.with_remark(driver()))
         },
     )
 }

@@ -1,4 +1,4 @@
-//! TCP echo on our streams: pooled chunks in, the same chunks out.
+//! TCP echo on our streams.
 
 use std::net::SocketAddr;
 use std::sync::mpsc::{Sender, channel};
@@ -7,10 +7,14 @@ use corelane::net::{ListenOptions, TcpListener, TcpStream};
 use corelane::{IdlePolicy, Placement, Runtime};
 use corelane_bench_harness::{BenchError, EchoLog, Entry, Params, Sample, Serving, echo_pair};
 
-use futures_util::future::try_join_all;
+use futures_util::future::select_all;
+use thread_aware::registry::original_mask;
 
 use crate::tasks::on_shard;
-use crate::{WHO, ours};
+use crate::{WHO, driver, ours};
+
+/// Bytes of a receive buffer of the shard, by default.
+const CHUNK_BYTES: usize = 4_096;
 
 pub(crate) fn entries() -> Vec<Entry> {
     vec![
@@ -27,7 +31,8 @@ pub(crate) fn entries() -> Vec<Entry> {
     ]
 }
 
-async fn echo(stream: TcpStream) {
+/// Small requests: the shard's pooled chunks in, the same chunks out.
+async fn echo_chunks(stream: TcpStream) {
     // A reset ends the connection like an end of stream: the client checks what it received.
     while let Ok(chunk) = stream.read_chunk().await {
         if chunk.is_empty() || stream.write_all(chunk).await.0.is_err() {
@@ -36,7 +41,27 @@ async fn echo(stream: TcpStream) {
     }
 }
 
+/// Requests that are longer than a chunk: a buffer of the request's size, as each peer has.
+async fn echo_buffer(stream: TcpStream, bytes: usize) {
+    let mut buffer = Vec::with_capacity(bytes);
+    loop {
+        let (received, filled) = stream.read(buffer).await;
+        if !matches!(received, Ok(1..)) {
+            return;
+        }
+        let (sent, mut emptied) = stream.write_all(filled).await;
+        if sent.is_err() {
+            return;
+        }
+        emptied.clear();
+        buffer = emptied;
+    }
+}
+
 fn echo_c1(params: &Params, idle: IdlePolicy) -> Result<Sample, BenchError> {
+    // Remembered before the round pins its threads: a runtime takes the first mask that it sees for
+    // the process's, and each end starts its own.
+    original_mask().map_err(ours)?;
     let (first, second) = (params.cores.first, params.cores.second);
     let serve = move |listener: std::net::TcpListener| {
         let (socket, _) = listener.accept().map_err(BenchError::io("accept"))?;
@@ -46,7 +71,7 @@ fn echo_c1(params: &Params, idle: IdlePolicy) -> Result<Sample, BenchError> {
             stream
                 .set_nodelay(true)
                 .map_err(BenchError::io("set TCP_NODELAY"))?;
-            echo(stream).await;
+            echo_chunks(stream).await;
             Ok(())
         })
     };
@@ -63,6 +88,7 @@ async fn drive(address: SocketAddr, mut log: EchoLog) -> Result<EchoLog, BenchEr
         .map_err(BenchError::io("set TCP_NODELAY"))?;
     let mut request = Vec::with_capacity(log.request().len());
     let mut reply = Vec::with_capacity(log.request().len());
+    log.remark(driver());
     while log.begin() {
         request.clear();
         request.extend_from_slice(log.request());
@@ -96,6 +122,8 @@ fn serve(serving: Serving) -> Result<(), BenchError> {
         listeners,
         cores,
         ready,
+        counters,
+        bytes,
         ..
     } = serving;
     let address = listeners[0]
@@ -119,23 +147,30 @@ fn serve(serving: Serving) -> Result<(), BenchError> {
             .iter()
             .map(|shard| {
                 let bound = bound.clone();
-                shard.submit(move || accept_all(address, bound))
+                shard.submit(move || accept_all(address, bytes, bound))
             })
             .collect::<Vec<_>>();
-        for ended in try_join_all(calls).await.map_err(ours)? {
-            ended?;
-        }
-        Ok(())
+        counters.remark(driver());
+        // Each serves for ever: whichever ends first has failed.
+        select_all(calls).await.0.map_err(ours)?
     });
     outcome.map_err(ours)?
 }
 
-async fn accept_all(address: SocketAddr, bound: Sender<()>) -> Result<(), BenchError> {
+async fn accept_all(
+    address: SocketAddr,
+    bytes: usize,
+    bound: Sender<()>,
+) -> Result<(), BenchError> {
     let options = ListenOptions::new().reuse_port();
     let listener = TcpListener::bind_with(address, &options).map_err(BenchError::io("bind"))?;
     bound.send(()).map_err(|_| BenchError::Panicked)?;
     loop {
         let (stream, _) = listener.accept().await.map_err(BenchError::io("accept"))?;
-        corelane::spawn(echo(stream)).detach();
+        if bytes > CHUNK_BYTES {
+            corelane::spawn(echo_buffer(stream, bytes)).detach();
+        } else {
+            corelane::spawn(echo_chunks(stream)).detach();
+        }
     }
 }

@@ -1,9 +1,9 @@
 //! Atomics and cells, from std or, under `--cfg corelane_loom`, from loom.
 //!
-//! No other file of this crate names an atomic or a cell, so that the models run the production types.
-//! Every ordering and fence that matters has a [`Site`]. In ordinary builds a site vanishes; in a
-//! model build the environment variable `CORELANE_WEAKEN` names one site that becomes Relaxed (a
-//! fence: nothing), and `tests/loom_mutants.rs` demands that some model then fails.
+//! No other file of this crate names an atomic or a cell, so that the models run the production
+//! types. Every ordering and fence that matters has a [`Site`]. In ordinary builds a site vanishes;
+//! in a model build the environment variable `CORELANE_WEAKEN` names one site that becomes Relaxed
+//! (a fence: nothing), and `tests/loom_mutants.rs` demands that some model then fails.
 
 pub(crate) use imp::{Arc, AtomicBool, AtomicU64, AtomicUsize, Swap, UnsafeCell, fence};
 pub(crate) use std::sync::atomic::Ordering;
@@ -174,10 +174,11 @@ mod imp {
 
     counted_atomic!(AtomicBool: bool, store is store);
     counted_atomic!(AtomicUsize: usize, store is store);
-    // A store to a word that other threads compare-exchange is modelled by a swap: loom leaves a plain
-    // store and another thread's exchange without an order of modification, so that an exchange could
-    // succeed on a value already replaced, which no machine does (C++ [intro.races], coherence). The
-    // swap adds no ordering that a reader could lean on: every store here that publishes is a Release.
+    // A store to a word that other threads compare-exchange is modelled by a swap: loom leaves a
+    // plain store and another thread's exchange without an order of modification, so that an
+    // exchange could succeed on a value already replaced, which no machine does (C++ [intro.races],
+    // coherence). The swap adds no ordering that a reader could lean on: every store here that
+    // publishes is a Release.
     counted_atomic!(AtomicU64: u64, store is swap);
 
     impl AtomicU64 {
@@ -196,8 +197,8 @@ mod imp {
 
     pub(crate) use loom::cell::UnsafeCell;
 
-    /// A locked model of arc-swap: all values ever stored, and the index of the newest as an atomic,
-    /// so that a reader may see an older one exactly where the memory model lets it.
+    /// A locked model of arc-swap: all values ever stored, and the index of the newest as an
+    /// atomic, so that a reader may see an older one exactly where the memory model lets it.
     pub(crate) struct Swap<T> {
         values: Mutex<Vec<Option<std::sync::Arc<T>>>>,
         newest: loom::sync::atomic::AtomicUsize,

@@ -333,9 +333,13 @@ impl Run {
     }
 }
 
+fn cases() -> u32 {
+    std::env::var("PROPTEST_CASES").map_or(2_000, |cases| cases.parse().expect("a number"))
+}
+
 proptest! {
     #![proptest_config(ProptestConfig {
-        cases: std::env::var("PROPTEST_CASES").map_or(2_000, |cases| cases.parse().expect("a number")),
+        cases: cases(),
         max_shrink_iters: 100_000,
         failure_persistence: None,
         ..ProptestConfig::default()

@@ -1,4 +1,5 @@
-//! Weakens each named ordering in turn: some model must then fail, or nothing watches that ordering.
+//! Weakens each named ordering in turn: some model must then fail, or nothing watches that
+//! ordering.
 //!
 //! Without arguments it runs itself once for each site, with `CORELANE_WEAKEN` set; with `--models`
 //! it runs all models until one fails. In ordinary builds it has nothing to do.

@@ -34,3 +34,62 @@ impl Counter {
         self.0.load(Ordering::Relaxed)
     }
 }
+
+/// How long a shard has slept, a sleep that goes on included.
+///
+/// One word, so that a reader never sees half of a sleep: awake it is the sum; asleep it is the sum
+/// less the beginning of this sleep, so that adding the time gives the sum until now. The highest
+/// bit says which.
+#[derive(Debug, Default)]
+pub(crate) struct SleepTime(AtomicU64);
+
+const ASLEEP: u64 = 1 << 63;
+
+impl SleepTime {
+    /// The shard goes to sleep. Only the owning shard calls this, and `end` next.
+    pub(crate) fn begin(&self, now_ns: u64) {
+        let sum = self.0.load(Ordering::Relaxed);
+        // Release: pairs with the Acquire in `value`, whose time is then a later one.
+        self.0
+            .store(sum.wrapping_sub(now_ns) | ASLEEP, Ordering::Release);
+    }
+
+    /// The shard is awake. Only the owning shard calls this, after `begin`.
+    pub(crate) fn end(&self, now_ns: u64) {
+        let open = self.0.load(Ordering::Relaxed);
+        self.0
+            .store(open.wrapping_add(now_ns) & !ASLEEP, Ordering::Release);
+    }
+
+    /// Nanoseconds slept until now, from any thread. `now_ns` is read after the word.
+    pub(crate) fn value(&self, now_ns: impl FnOnce() -> u64) -> u64 {
+        let word = self.0.load(Ordering::Acquire);
+        if word & ASLEEP == 0 {
+            return word;
+        }
+        word.wrapping_add(now_ns()) & !ASLEEP
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sleep_time_counts_the_sleep_that_goes_on() {
+        let slept = SleepTime::default();
+        assert_eq!(slept.value(|| unreachable!("it is awake")), 0);
+        for (begin, end, sum) in [
+            (1_000, 1_300, 300),
+            (1_300, 1_300, 300),
+            (u64::MAX >> 2, (u64::MAX >> 2) + 50, 350),
+        ] {
+            let before = slept.value(|| 0);
+            slept.begin(begin);
+            assert_eq!(slept.value(|| begin), before);
+            assert_eq!(slept.value(|| begin + 7), before + 7);
+            slept.end(end);
+            assert_eq!(slept.value(|| 0), sum);
+        }
+    }
+}

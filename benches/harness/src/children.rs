@@ -110,6 +110,7 @@ impl Side {
             .cpu_sample()
             .with_latency(&driven.latency_ns)
             .with_extra("requests/s", driven.per_second());
+        sample.remark = end.remark;
         if end.enters > start.enters {
             let per_request = |from: u64, to: u64| (to - from) as f64 / ops as f64;
             sample = sample

@@ -1,7 +1,7 @@
 //! The neutral load client: one thread, epoll, one request in flight a connection.
 //!
-//! Every server of a row gets the same client, so that only the servers differ. A reply that is not the
-//! request byte for byte ends the row.
+//! Every server of a row gets the same client, so that only the servers differ. A reply that is not
+//! the request byte for byte ends the row.
 
 use std::net::{SocketAddr, TcpStream};
 use std::os::fd::AsFd;
@@ -162,8 +162,8 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// [`BenchError::Check`] for a wrong reply, [`BenchError::Stalled`] after ten seconds without news,
-    /// [`BenchError::Io`] for a lost connection.
+    /// [`BenchError::Check`] for a wrong reply, [`BenchError::Stalled`] after ten seconds without
+    /// news, [`BenchError::Io`] for a lost connection.
     pub fn drive(&mut self, requests: u64) -> Result<Driven, BenchError> {
         let mut latency_ns = latency_histogram();
         let mut events = Vec::with_capacity(EVENTS_MAX);
@@ -274,7 +274,8 @@ fn wait(
 
 /// Opens, echoes 64 bytes and resets `total` connections, `at_once` at a time.
 ///
-/// The client resets (linger 0), since closing would leave each of its ports in TIME_WAIT for a minute.
+/// The client resets (linger 0), since closing would leave each of its ports in TIME_WAIT for a
+/// minute.
 ///
 /// # Errors
 ///

@@ -12,7 +12,8 @@ const WARMUP: u64 = 200;
 /// Bytes of a request.
 const BYTES: usize = 64;
 
-/// The client's side of a round: what to send next, whether the reply is right, and how long it took.
+/// The client's side of a round: what to send next, whether the reply is right, and how long it
+/// took.
 ///
 /// ```
 /// # use corelane_bench_harness::EchoLog;
@@ -33,6 +34,7 @@ pub struct EchoLog {
     meter: Option<Meter>,
     spent: Option<Spent>,
     latency_ns: Histogram<u64>,
+    remark: Option<String>,
 }
 
 impl EchoLog {
@@ -47,6 +49,7 @@ impl EchoLog {
             meter: None,
             spent: None,
             latency_ns: latency_histogram(),
+            remark: None,
         }
     }
 
@@ -62,6 +65,11 @@ impl EchoLog {
         self.begun += 1;
         self.sent_at_ns = clock_ns();
         true
+    }
+
+    /// Says something of the runtime for the row's note, such as its driver.
+    pub fn remark(&mut self, remark: impl Into<String>) {
+        self.remark = Some(remark.into());
     }
 
     /// The bytes to send now.
@@ -101,17 +109,19 @@ impl EchoLog {
         let spent = self.spent.ok_or(stalled)?;
         let median_ns = self.latency_ns.value_at_quantile(0.5) as f64;
         let mean_ns = spent.wall_ns as f64 / self.ops as f64;
-        let sample = spent.sample(median_ns).with_extra("mean ns", mean_ns);
+        let mut sample = spent.sample(median_ns).with_extra("mean ns", mean_ns);
+        sample.remark = self.remark;
         Ok(sample.with_latency(&self.latency_ns))
     }
 }
 
-/// Runs one echo round: `serve` accepts one connection on the first core and echoes until it is closed;
-/// `drive` connects from the second, works through the log and gives it back.
+/// Runs one echo round: `serve` accepts one connection on the first core and echoes until it is
+/// closed; `drive` connects from the second, works through the log and gives it back.
 ///
 /// # Errors
 ///
-/// What the two return, [`BenchError::Io`] when no listener can be opened, and those of `on_two_cores`.
+/// What the two return, [`BenchError::Io`] when no listener can be opened, and those of
+/// `on_two_cores`.
 pub fn echo_pair(
     params: &Params,
     serve: impl FnOnce(TcpListener) -> Result<(), BenchError> + Send,

@@ -1,4 +1,5 @@
-//! Times of single operations, or of a few together where one is shorter than reading the clock allows.
+//! Times of single operations, or of a few together where one is shorter than reading the clock
+//! allows.
 
 use hdrhistogram::Histogram;
 

@@ -1,7 +1,9 @@
-//! What both benchmark twins share: rows, clocks, the neutral client, the interleaved run and its tables.
+//! What both benchmark twins share: rows, clocks, the neutral client, the interleaved run and its
+//! tables.
 //!
-//! It depends on no runtime, so that our binary (`scaling`) and the rivals' (`peers`) are measured by the
-//! same lines of code. A *twin* is one of those binaries; a *round* is one measured repetition of a row.
+//! It depends on no runtime, so that our binary (`scaling`) and the rivals' (`peers`) are measured
+//! by the same lines of code. A *twin* is one of those binaries; a *round* is one measured
+//! repetition of a row.
 
 #![forbid(unsafe_code)]
 

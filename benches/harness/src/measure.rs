@@ -1,7 +1,8 @@
-//! Wall and processor time, memory, threads, context switches and allocations of one measured stretch.
+//! Wall and processor time, memory, threads, context switches and allocations of one measured
+//! stretch.
 //!
-//! Processor time is `CLOCK_PROCESS_CPUTIME_ID`, which counts every thread of the process in nanoseconds,
-//! so that a side which spins pays for it in its row.
+//! Processor time is `CLOCK_PROCESS_CPUTIME_ID`, which counts every thread of the process in
+//! nanoseconds, so that a side which spins pays for it in its row.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -13,7 +14,8 @@ use serde::{Deserialize, Serialize};
 
 static ALLOCATED_BYTES: OnceLock<fn() -> u64> = OnceLock::new();
 
-/// Tells the meters how to read the bytes allocated so far; the counting twins call it first in `main`.
+/// Tells the meters how to read the bytes allocated so far; the counting twins call it first in
+/// `main`.
 ///
 /// The timed twins leave it out: counting costs two shared writes an allocation.
 pub fn count_allocations_by(allocated_bytes: fn() -> u64) {
@@ -157,6 +159,7 @@ impl Spent {
             peak_rss_kib: self.memory.peak_rss_kib,
             threads: self.memory.threads,
             extras: BTreeMap::new(),
+            remark: None,
         }
     }
 }
@@ -182,6 +185,8 @@ pub struct Sample {
     pub threads: u64,
     /// Further figures by name, such as requests a second or enters a request.
     pub extras: BTreeMap<String, f64>,
+    /// What the side says of itself, such as the driver that it runs on.
+    pub remark: Option<String>,
 }
 
 impl Sample {
@@ -190,6 +195,13 @@ impl Sample {
     pub fn with_latency(mut self, latency_ns: &Histogram<u64>) -> Self {
         self.p50 = Some(latency_ns.value_at_quantile(0.5) as f64);
         self.p99 = Some(latency_ns.value_at_quantile(0.99) as f64);
+        self
+    }
+
+    /// Adds what the side says of itself.
+    #[must_use]
+    pub fn with_remark(mut self, remark: impl Into<String>) -> Self {
+        self.remark = Some(remark.into());
         self
     }
 

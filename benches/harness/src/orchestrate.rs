@@ -11,8 +11,12 @@ use crate::{BenchError, Cores, Kind, ROWS, RowSpec, Sample};
 
 /// Rounds before the first that counts.
 const WARMUPS: usize = 5;
+/// Counted pairs that a claim needs.
+const PAIRS: usize = 10;
 /// Counted pairs of a quick run, which allows no claim.
 const QUICK_PAIRS: usize = 3;
+/// Load of other work above which figures mean little.
+const LOAD_MAX: f64 = 0.5;
 
 /// Which suites to run, and how.
 #[derive(Debug, Clone, Args)]
@@ -23,9 +27,9 @@ pub struct Plan {
     /// Ends within a minute a suite; its figures allow no claim.
     #[arg(long)]
     pub quick: bool,
-    /// Counted rounds of each side.
-    #[arg(long, default_value_t = 10)]
-    pub pairs: usize,
+    /// Counted rounds of each side: 10, or 3 of a quick run.
+    #[arg(long)]
+    pub pairs: Option<usize>,
     /// Shard counts of the rows that scale.
     #[arg(long, value_delimiter = ',', default_value = "1")]
     pub shards: Vec<usize>,
@@ -58,8 +62,8 @@ impl Plan {
 ///
 /// # Errors
 ///
-/// [`BenchError::Unknown`] when a name in the plan is no row, [`BenchError::Cores`] on one core, and
-/// [`BenchError::Incomplete`] at the end when sides failed; everything else was measured.
+/// [`BenchError::Unknown`] when a name in the plan is no row, [`BenchError::Cores`] on one core,
+/// and [`BenchError::Incomplete`] at the end when sides failed; everything else was measured.
 pub fn run(plan: &Plan, twins: &[PathBuf]) -> Result<(), BenchError> {
     for wanted in &plan.suites {
         let known = |spec: &RowSpec| {
@@ -70,6 +74,7 @@ pub fn run(plan: &Plan, twins: &[PathBuf]) -> Result<(), BenchError> {
         }
     }
     let cores = Cores::allowed()?;
+    warn_of_load();
     let mut sides = Vec::new();
     for exe in twins {
         sides.extend(list(exe)?.into_iter().map(|entry| (exe.as_path(), entry)));
@@ -103,6 +108,18 @@ pub fn run(plan: &Plan, twins: &[PathBuf]) -> Result<(), BenchError> {
         Err(BenchError::Incomplete(failed))
     } else {
         Ok(())
+    }
+}
+
+/// Says so when other work would disturb the figures: no core is left for it.
+fn warn_of_load() {
+    let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    let last_minute = load
+        .split(' ')
+        .next()
+        .and_then(|first| first.parse::<f64>().ok());
+    if let Some(load) = last_minute.filter(|load| *load > LOAD_MAX) {
+        eprintln!("the load is {load}: other work disturbs these figures");
     }
 }
 
@@ -151,11 +168,12 @@ fn run_row(
             samples: Vec::new(),
         })
         .collect();
-    let (warmups, pairs) = if plan.quick {
+    let (warmups, default_pairs) = if plan.quick {
         (1, QUICK_PAIRS)
     } else {
-        (WARMUPS, plan.pairs)
+        (WARMUPS, PAIRS)
     };
+    let pairs = plan.pairs.unwrap_or(default_pairs);
     for _ in 0..warmups {
         for runner in &mut runners {
             runner.round(spec, cores);

@@ -1,6 +1,7 @@
 //! Rounds of two threads, one a core: the skeletons of the lane rows.
 //!
-//! Both threads meet at a spinning [`Gate`] before the clock starts, so that thread creation is in no figure.
+//! Both threads meet at a spinning [`Gate`] before the clock starts, so that thread creation is in
+//! no figure.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -38,7 +39,8 @@ impl Gate {
 ///
 /// # Errors
 ///
-/// [`BenchError::Pin`] when a core refuses, [`BenchError::Panicked`], and what the two return themselves.
+/// [`BenchError::Pin`] when a core refuses, [`BenchError::Panicked`], and what the two return
+/// themselves.
 pub fn on_two_cores<A: Send, B: Send>(
     cores: Cores,
     first: impl FnOnce() -> Result<A, BenchError> + Send,
@@ -107,12 +109,13 @@ impl Tally {
 
 /// Moves `0..ops` from the second core to the first: wall time a number.
 ///
-/// `produce` gets the count and sends the numbers in order; `consume` takes them into the tally until it
-/// has counted them all.
+/// `produce` gets the count and sends the numbers in order; `consume` takes them into the tally
+/// until it has counted them all.
 ///
 /// # Errors
 ///
-/// Those of [`on_two_cores`], and [`BenchError::Check`] when a number is lost, doubled or misplaced.
+/// Those of [`on_two_cores`], and [`BenchError::Check`] when a number is lost, doubled or
+/// misplaced.
 pub fn one_way(
     params: &Params,
     produce: impl FnOnce(u64) + Send,

@@ -24,7 +24,8 @@ pub enum Kind {
         /// Payload of a request and of its reply.
         bytes: usize,
     },
-    /// The twin serves; the neutral client connects, echoes 64 bytes and closes, `connections` at a time.
+    /// The twin serves; the neutral client connects, echoes 64 bytes and closes, `connections` at a
+    /// time.
     Churn {
         /// Connections open at a time.
         connections: usize,

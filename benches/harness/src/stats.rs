@@ -49,7 +49,8 @@ impl Summary {
 
 /// The median of the ratios `ours / theirs` of rounds that ran side by side.
 ///
-/// A slow minute of the machine hits both sides of a pair, so paired ratios move less than medians do.
+/// A slow minute of the machine hits both sides of a pair, so paired ratios move less than medians
+/// do.
 pub(crate) fn paired_ratio(ours: &[f64], theirs: &[f64]) -> Option<f64> {
     let ratios: Vec<f64> = ours
         .iter()

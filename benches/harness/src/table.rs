@@ -245,6 +245,9 @@ impl RowResult {
             summary.spread * 100.0
         );
         if self.quick {
+            if let Some(remark) = samples.iter().find_map(|sample| sample.remark.as_ref()) {
+                let _ = write!(note, ", {remark}");
+            }
             note.push_str(", quick");
         }
         if let Some(threads) = samples.iter().map(|sample| sample.threads).max() {
@@ -301,7 +304,8 @@ struct Rounds<'a> {
     failed: Option<&'a str>,
 }
 
-/// Writes `SUITE.json`, `SUITE.md` and `SUITE.rounds.json` into `out`, and prints which rows we lose.
+/// Writes `SUITE.json`, `SUITE.md` and `SUITE.rounds.json` into `out`, and prints which rows we
+/// lose.
 pub(crate) fn write_suite(
     out: &Path,
     suite: &str,

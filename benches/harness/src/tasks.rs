@@ -42,7 +42,8 @@ impl ForeignSlot {
                 }
                 self.waker.register(context.waker());
                 self.waits.store(true, Ordering::Release);
-                // Acquire pairs with the Release in `ring`; a wake between the two loads is seen here.
+                // Acquire pairs with the Release in `ring`; a wake between the two loads is seen
+                // here.
                 if self.rung.load(Ordering::Acquire) >= number {
                     return Poll::Ready(());
                 }
@@ -78,8 +79,8 @@ impl ForeignSlot {
 
 /// Wakes a task from a plain thread: median time from the wake to the task's first step.
 ///
-/// `run` blocks its thread on a runtime that runs `slot.answer(ops)`; the thread that wakes spins on the
-/// other core, which the processor time includes.
+/// `run` blocks its thread on a runtime that runs `slot.answer(ops)`; the thread that wakes spins
+/// on the other core, which the processor time includes.
 ///
 /// # Errors
 ///

@@ -1,7 +1,7 @@
 //! A benchmark binary: its entries, and the command line that the interleaved run drives.
 //!
-//! `list` prints the entries, `serve` answers one line of JSON to each line on standard input until it is
-//! closed, `run` runs this binary's rows alone.
+//! `list` prints the entries, `serve` answers one line of JSON to each line on standard input until
+//! it is closed, `run` runs this binary's rows alone.
 
 use std::io::{BufRead, Write};
 use std::net::TcpListener;
@@ -44,7 +44,8 @@ pub struct Serving {
 }
 
 impl Serving {
-    /// Runs `serve` once a shard, each on a thread of its own pinned to its core, with its listener.
+    /// Runs `serve` once a shard, each on a thread of its own pinned to its core, with its
+    /// listener.
     ///
     /// # Errors
     ///
@@ -53,7 +54,8 @@ impl Serving {
         self,
         serve: impl Fn(usize, TcpListener, &Counters) -> Result<(), BenchError> + Sync,
     ) -> Result<(), BenchError> {
-        // Connections wait in the listeners' queues; nobody listens to `ready` only when the twin ends.
+        // Connections wait in the listeners' queues; nobody listens to `ready` only when the twin
+        // ends.
         self.ready.send(()).map_err(|_| BenchError::Panicked)?;
         let (serve, counters) = (&serve, &self.counters);
         std::thread::scope(|scope| {
@@ -79,6 +81,7 @@ pub struct Counters {
     enters: AtomicU64,
     completions: AtomicU64,
     reader: OnceLock<Box<dyn Fn() -> (u64, u64) + Send + Sync>>,
+    remark: OnceLock<String>,
 }
 
 impl Counters {
@@ -92,6 +95,11 @@ impl Counters {
     pub fn read_by(&self, reader: impl Fn() -> (u64, u64) + Send + Sync + 'static) {
         // The first reader stays: a server has one.
         self.reader.get_or_init(|| Box::new(reader));
+    }
+
+    /// Says something of the server for the row's note, such as its driver; the first remark stays.
+    pub fn remark(&self, remark: impl Into<String>) {
+        self.remark.get_or_init(|| remark.into());
     }
 
     fn read(&self) -> (u64, u64) {
@@ -187,12 +195,13 @@ pub(crate) enum Answer {
 }
 
 /// A cumulative reading of a server process.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Mark {
     pub(crate) meter: Meter,
     pub(crate) memory: Memory,
     pub(crate) enters: u64,
     pub(crate) completions: u64,
+    pub(crate) remark: Option<String>,
 }
 
 #[derive(Parser)]
@@ -361,6 +370,7 @@ fn answer_marks(
             memory: Memory::read(),
             enters,
             completions,
+            remark: counters.remark.get().cloned(),
         };
         say(&Answer::Mark(mark))?;
     }

@@ -1,5 +1,5 @@
-//! compio: one io_uring runtime a core with SINGLE_ISSUER, COOP_TASKRUN and DEFER_TASKRUN; it has no spinning
-//! form.
+//! compio: one io_uring runtime a core with SINGLE_ISSUER, COOP_TASKRUN and DEFER_TASKRUN; it has
+//! no spinning form.
 
 use std::net::{SocketAddr, TcpListener as StdListener};
 

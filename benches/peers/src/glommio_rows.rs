@@ -2,15 +2,14 @@
 //!
 //! `Placement::Fixed` and `spin_before_park` are what its documentation names for low latency.
 
-use std::net::{SocketAddr, TcpListener as StdListener};
-use std::os::fd::{FromRawFd, IntoRawFd};
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::FutureExt;
 use futures_util::io::{AsyncReadExt, AsyncWriteExt};
 use glommio::channels::shared_channel::{self, SharedReceiver, SharedSender};
-use glommio::net::{TcpListener, TcpStream};
+use glommio::net::TcpStream;
 use glommio::timer::Timer;
 use glommio::{LocalExecutor, LocalExecutorBuilder, Placement};
 
@@ -19,6 +18,7 @@ use corelane_bench_harness::{
     Serving, Tally, echo_pair, foreign_wakes, idle_share, on_two_cores, one_way_sample,
 };
 
+use crate::bare::glommio_listener;
 use crate::version::named;
 
 const CAPACITY: usize = 1_024;
@@ -242,14 +242,6 @@ fn idle(params: &Params) -> Result<Sample, BenchError> {
     })
 }
 
-/// glommio takes an open listener only as a raw descriptor.
-fn listener(listener: StdListener) -> TcpListener {
-    let fd = listener.into_raw_fd();
-    // SAFETY: Valid: `into_raw_fd` gave up an open listening socket. Exclusive: nobody else has it, so the
-    // glommio listener is its one owner.
-    unsafe { TcpListener::from_raw_fd(fd) }
-}
-
 async fn echo(mut stream: TcpStream, bytes: usize) {
     let mut buffer = vec![0; bytes];
     // A reset ends the connection like an end of stream: the client checks what it received.
@@ -272,7 +264,7 @@ fn echo_c1(params: &Params, spin: Option<Duration>) -> Result<Sample, BenchError
     let Cores { first, second } = params.cores;
     let serve = move |socket| {
         executor(first, spin)?.run(async {
-            let stream = listener(socket)
+            let stream = glommio_listener(socket)
                 .accept()
                 .await
                 .map_err(BenchError::runtime("glommio"))?;
@@ -313,7 +305,7 @@ fn serve(serving: Serving) -> Result<(), BenchError> {
     let bytes = serving.bytes;
     serving.each(move |core, socket, _| {
         executor(core, None)?.run(async {
-            let listener = listener(socket);
+            let listener = glommio_listener(socket);
             loop {
                 let stream = listener
                     .accept()

@@ -1,8 +1,11 @@
 //! The benchmark rows on rival libraries and bare loops.
 //!
-//! Each module says with which settings its library runs: the best that its documentation names for this
-//! use. Rows, checks and the neutral client are the harness's, the same as for our side.
+//! Each module says with which settings its library runs: the best that its documentation names for
+//! this use. Rows, checks and the neutral client are the harness's, the same as for our side.
 
+#![deny(unsafe_code)]
+
+#[allow(unsafe_code)]
 mod bare;
 mod compio_rows;
 mod crossbeam_rows;

@@ -5,7 +5,7 @@
 //! used up moves the price by a tick. Ids of an instrument are contiguous. A seed always gives the
 //! same feed.
 
-use super::instrument::{INSTRUMENTS, InstrumentId};
+use super::instrument::InstrumentId;
 use super::random::Random;
 use super::{Decimal, Depth, Level, Snapshot, Symbol, Ticker, Trade, Update};
 
@@ -52,18 +52,43 @@ impl Generator {
         }
     }
 
+    /// The feed of one instrument alone, so that each can come from a core of its own.
+    ///
+    /// ```
+    /// use corelane_examples::feed::{Generator, InstrumentId};
+    ///
+    /// let gold = InstrumentId::named("GC".parse()?).unwrap();
+    /// assert!(Generator::of(1, gold).take(100).all(|update| update.symbol().as_str() == "GC"));
+    /// # Ok::<(), corelane_examples::feed::SymbolError>(())
+    /// ```
+    pub fn of(seed: u64, id: InstrumentId) -> Self {
+        let mut random = Random::new(seed ^ id.instrument().symbol().spread());
+        let markets = vec![Market::open(id, &mut random)];
+        Self {
+            random,
+            markets,
+            opened: 0,
+            next: None,
+        }
+    }
+
     /// The whole book of an instrument as it is now, for a receiver that has lost its place.
     ///
     /// It joins the next update of that instrument.
+    ///
+    /// # Panics
+    ///
+    /// When the feed is that of another instrument.
     pub fn snapshot(&self, id: InstrumentId) -> Update {
-        self.markets[id.index()].snapshot()
+        let market = self.markets.iter().find(|market| market.id == id);
+        market.expect("the feed has this instrument").snapshot()
     }
 
     fn step(&mut self) -> Update {
         if let Some(next) = self.next.take() {
             return next;
         }
-        let chosen = self.random.below(INSTRUMENTS.len() as u32) as usize;
+        let chosen = self.random.below(self.markets.len() as u32) as usize;
         let market = &mut self.markets[chosen];
         // The shares are near those of a quiet future: most messages only change quantities.
         match self.random.below(100) {

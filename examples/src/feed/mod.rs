@@ -47,7 +47,8 @@ pub use self::{
     instrument::{INSTRUMENTS, Instrument, InstrumentId},
     line::{LINE_BYTES_MAX, Line, LineFramer},
     options::{
-        Driver, ExpectedHash, ExpectedHashError, HashMismatch, Idle, Options, SHARDS_MAX, Unstarted,
+        Driver, EMBEDDED_SECONDS, ExpectedHash, ExpectedHashError, HashMismatch, Idle, Options,
+        SHARDS_MAX, Unstarted,
     },
     pipeline::{Ages, BOOKS_MAX, Books, BooksFull, ShardSummary, shard_of},
     render::write_line,

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::str::FromStr;
+use std::time::Duration;
 
 use clap::{Parser, ValueEnum};
 
@@ -18,7 +19,7 @@ use super::{BookReport, Speed, Symbol, SymbolError};
 ///
 /// let options = Options::from_args(["market-feed", "--driver", "epoll"])?;
 /// assert_eq!(options.driver, Driver::Epoll);
-/// assert_eq!(options.speed, Speed::Max);
+/// assert_eq!(options.speed(), Speed::Max);
 /// # Ok::<(), corelane_examples::feed::Unstarted>(())
 /// ```
 #[derive(Clone, Debug, Parser)]
@@ -36,18 +37,15 @@ pub struct Options {
     #[arg(long, value_name = "ADDR")]
     pub serve: Option<SocketAddr>,
 
-    /// Ends after so many seconds; else at the end of the replay or on Ctrl-C
+    /// Ends after so many seconds; else at the end of the replay or on Ctrl-C, and the embedded
+    /// feed after 10
     #[arg(long, value_name = "N", value_parser = positive_seconds)]
     pub seconds: Option<f64>,
 
-    /// How many times faster than recorded: 1x, 100x, max
-    #[arg(
-        long,
-        value_name = "Nx|max",
-        default_value = "max",
-        requires = "replay"
-    )]
-    pub speed: Speed,
+    /// How many times faster than recorded: 1x, 100x, max. The embedded feed's 1x is 50,000
+    /// updates a second; it is the default with --serve, else max is
+    #[arg(long, value_name = "Nx|max", conflicts_with = "listen")]
+    pub speed: Option<Speed>,
 
     /// How many shards; one a physical core by default
     #[arg(long, value_name = "N", value_parser = shard_count)]
@@ -105,7 +103,35 @@ impl Options {
             }
         })
     }
+
+    /// Whether the embedded feed runs, since no other input is named.
+    pub fn is_embedded(&self) -> bool {
+        self.replay.is_empty() && self.listen.is_none()
+    }
+
+    /// How fast the input runs.
+    ///
+    /// The embedded feed goes as fast as it can, but at [`Speed::Times`] one where it is served: no
+    /// subscriber keeps up with all that a core can make.
+    pub fn speed(&self) -> Speed {
+        let default = if self.is_embedded() && self.serve.is_some() {
+            Speed::Times(1.0)
+        } else {
+            Speed::Max
+        };
+        self.speed.unwrap_or(default)
+    }
+
+    /// When the run ends if nothing else ends it; [`EMBEDDED_SECONDS`] for the embedded feed, which
+    /// has no end of its own.
+    pub fn duration(&self) -> Option<Duration> {
+        let default = self.is_embedded().then_some(EMBEDDED_SECONDS);
+        self.seconds.or(default).map(Duration::from_secs_f64)
+    }
 }
+
+/// How long the embedded feed runs by default, in s.
+pub const EMBEDDED_SECONDS: f64 = 10.0;
 
 /// Why the program ends before it starts.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -276,8 +302,8 @@ mod tests {
         assert_eq!(options.replay, ["a.gz", "b.gz"].map(PathBuf::from));
         assert_eq!(options.serve, Some("127.0.0.1:0".parse().unwrap()));
         assert_eq!(
-            (options.seconds, options.speed),
-            (Some(1.5), Speed::Times(100.0))
+            (options.duration(), options.speed()),
+            (Some(Duration::from_millis(1_500)), Speed::Times(100.0))
         );
         assert_eq!((options.shards, options.strict), (Some(4), true));
         assert_eq!((options.driver, options.idle), (Driver::Uring, Idle::Spin));
@@ -304,9 +330,34 @@ mod tests {
             (Driver::Auto, Idle::SpinThenPark)
         );
         assert_eq!(
-            (options.speed, options.seed, options.shards),
+            (options.speed(), options.seed, options.shards),
             (Speed::Max, 1, None)
         );
+        assert_eq!(options.duration(), Some(Duration::from_secs(10)));
+    }
+
+    #[test]
+    fn only_the_embedded_feed_slows_down_for_subscribers_and_ends_by_itself() {
+        let served = "--serve 127.0.0.1:0";
+        for (args, speed, duration) in [
+            (served.to_owned(), Speed::Times(1.0), Some(10)),
+            (format!("{served} --speed max"), Speed::Max, Some(10)),
+            (format!("{served} --replay a"), Speed::Max, None),
+            (format!("{served} --listen 127.0.0.1:0"), Speed::Max, None),
+            (
+                format!("{served} --replay a --seconds 3"),
+                Speed::Max,
+                Some(3),
+            ),
+        ] {
+            let options = read(&args).unwrap();
+            assert_eq!(options.speed(), speed, "{args}");
+            assert_eq!(
+                options.duration(),
+                duration.map(Duration::from_secs),
+                "{args}"
+            );
+        }
     }
 
     #[test]
@@ -321,7 +372,7 @@ mod tests {
             ("--seconds NaN", "NaN"),
             ("--seconds 1e300", "--seconds"),
             ("--replay a --speed 0x", "--speed"),
-            ("--speed 2x", "--replay"),
+            ("--speed 2x --listen 127.0.0.1:1", "--listen"),
             ("--driver kqueue", "auto, uring, epoll"),
             ("--idle nap", "park, spin-then-park, spin"),
             ("--listen here", "--listen"),

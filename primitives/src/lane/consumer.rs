@@ -1,8 +1,8 @@
 //! The reading end.
 
 use super::ReadChunk;
-use super::shared::Shared;
-use crate::sync::{Arc, Ordering, Site, acquire, release};
+use super::shared::Handle;
+use crate::sync::{Ordering, Site, acquire, release};
 
 /// The reading end of a [`lane()`](crate::lane()).
 ///
@@ -10,7 +10,8 @@ use crate::sync::{Arc, Ordering, Site, acquire, release};
 /// parked producer.
 ///
 /// [`pop`](Self::pop) hands its slot back at once, but neither fences nor wakes: call
-/// [`notify`](Self::notify) after a batch if the producer may wait for room. [`recv`](Self::recv) does.
+/// [`notify`](Self::notify) after a batch if the producer may wait for room. [`recv`](Self::recv)
+/// does.
 ///
 /// ```
 /// let (mut producer, mut consumer) = corelane_primitives::lane(4);
@@ -20,8 +21,9 @@ use crate::sync::{Arc, Ordering, Site, acquire, release};
 /// assert_eq!((out, consumer.len()), (vec![1, 2], 1));
 /// ```
 pub struct Consumer<T> {
-    pub(super) shared: Arc<Shared<T>>,
-    /// The next position to read. Ahead of the shared head while taken slots are not yet handed back.
+    pub(super) shared: Handle<T>,
+    /// The next position to read. Ahead of the shared head while taken slots are not yet handed
+    /// back.
     head: usize,
     /// A tail seen earlier; the true one is never behind it.
     tail_seen: usize,
@@ -29,7 +31,7 @@ pub struct Consumer<T> {
 }
 
 impl<T> Consumer<T> {
-    pub(super) fn new(shared: Arc<Shared<T>>, start: usize) -> Self {
+    pub(super) fn new(shared: Handle<T>, start: usize) -> Self {
         Self {
             shared,
             head: start,
@@ -40,11 +42,15 @@ impl<T> Consumer<T> {
 
     /// Takes the oldest value, or `None` when the lane is empty.
     ///
-    /// Wait-free: at most one load of the producer's line, and one store. `None` does not tell whether the
-    /// producer is gone: ask [`is_abandoned`](Self::is_abandoned), then pop once more.
+    /// Wait-free: at most one load of the producer's line, and one store. `None` does not tell
+    /// whether the producer is gone: ask [`is_abandoned`](Self::is_abandoned), then pop once more.
     #[inline]
     pub fn pop(&mut self) -> Option<T> {
-        let value = self.take()?;
+        if self.len_at_least(1) == 0 {
+            return None;
+        }
+        // SAFETY: Valid: there is a value, as just seen. Exclusive: `&mut self`.
+        let value = unsafe { self.take() };
         self.release();
         Some(value)
     }
@@ -60,18 +66,20 @@ impl<T> Consumer<T> {
         count
     }
 
-    /// Gives the oldest values, up to `max`, as an iterator; what it does not yield stays in the lane.
+    /// Gives the oldest values, up to `max`, as an iterator; what it does not yield stays in the
+    /// lane.
     ///
     /// When the chunk is dropped, the slots of all it yielded are handed back by one Release store.
     pub fn read_chunk(&mut self, max: usize) -> ReadChunk<'_, T> {
-        let len = self.len_at_least(max.min(self.shared.capacity()));
+        let len = self.len_at_least(max.min(self.shared.slots().capacity()));
         ReadChunk::new(self, max.min(len))
     }
 
-    /// Tells a parked producer about room, once there is as much as it waits for; returns whether this
-    /// call woke it.
+    /// Tells a parked producer about room, once there is as much as it waits for; returns whether
+    /// this call woke it.
     ///
-    /// Call it once after a batch of pops. With the producer awake it costs a SeqCst fence and a load.
+    /// Call it once after a batch of pops. With the producer awake it costs a SeqCst fence and a
+    /// load.
     ///
     /// # Panics
     ///
@@ -99,39 +107,45 @@ impl<T> Consumer<T> {
     /// How many slots the lane has.
     #[inline]
     pub fn capacity(&self) -> usize {
-        self.shared.capacity()
+        self.shared.slots().capacity()
     }
 
-    /// Whether the producer is gone. Everything it pushed is then there to be popped, and nothing follows.
+    /// Whether the producer is gone. Everything it pushed is then there to be popped, and nothing
+    /// follows.
     pub fn is_abandoned(&self) -> bool {
         // Acquire, partner LaneLeave: a pop after this sees every value.
         self.shared.producer_left.load(acquire(Site::LaneReadLeft))
     }
 
     /// Takes the oldest value without handing its slot back.
-    #[inline]
-    pub(super) fn take(&mut self) -> Option<T> {
-        if self.len_at_least(1) == 0 {
-            return None;
-        }
+    ///
+    /// # Safety
+    ///
+    /// There is one: `len_at_least` said so, and nothing was taken since that it did not count.
+    #[inline(always)]
+    pub(super) unsafe fn take(&mut self) -> T {
         let position = self.head;
         self.head = position.wrapping_add(1);
-        // SAFETY: Valid: `position` lies before a tail that was read with Acquire, so its value is there,
-        // and `head` has just passed it, so it is read once. Exclusive: the shared head has not passed
-        // it, so the producer does not write it, and `&mut self` keeps out another consumer.
-        Some(unsafe { self.shared.read(position) })
+        // SAFETY: Valid: `position` lies before a tail that was read with Acquire, so its value is
+        // there, and `head` has just passed it, so it is read once. Exclusive: the shared head has
+        // not passed it, so the producer does not write it, and `&mut self` keeps out another
+        // consumer.
+        unsafe { self.shared.slots().read(position) }
     }
 
-    /// The known number of values; looks at the producer's line only if fewer than `wanted` are known.
+    /// The known number of values; looks at the producer's line only if fewer than `wanted` are
+    /// known.
     #[inline]
     pub(super) fn len_at_least(&mut self, wanted: usize) -> usize {
-        let len = self.tail_seen.wrapping_sub(self.head);
+        let head = self.head;
+        let len = self.tail_seen.wrapping_sub(head);
         if len >= wanted {
             return len;
         }
         // Acquire, partner LanePublish: the values before the tail are in their slots.
-        self.tail_seen = self.shared.tail.load(acquire(Site::LaneReadTail));
-        self.tail_seen.wrapping_sub(self.head)
+        let tail = self.shared.tail.load(acquire(Site::LaneReadTail));
+        self.tail_seen = tail;
+        tail.wrapping_sub(head)
     }
 
     /// Hands back the slots of all values taken so far.
@@ -153,25 +167,11 @@ impl<T> Consumer<T> {
 }
 
 impl<T> Drop for Consumer<T> {
+    #[inline]
     fn drop(&mut self) {
-        /// Drops what was inside when the consumer left, also when the producer's waker panics. At most
-        /// one ring full, so that a busy producer cannot hold it up. What a panicking value leaves behind,
-        /// and what is pushed from now on, goes with the last end.
-        struct Drain<'a, T>(&'a mut Consumer<T>);
-        impl<T> Drop for Drain<'_, T> {
-            fn drop(&mut self) {
-                self.0.shared.consumer_seat.clear();
-                for _ in 0..self.0.len() {
-                    drop(self.0.pop());
-                }
-            }
-        }
-        // A forgotten chunk has taken values whose slots were never handed back.
-        self.release();
-        let drain = Drain(self);
-        // Relaxed: see `Producer::is_abandoned`; a parked producer is found by the fence in `wake`.
-        drain.0.shared.consumer_left.store(true, Ordering::Relaxed);
-        drain.0.shared.producer_seat.parker.wake();
+        // SAFETY: Valid: `head` is this consumer's position. Exclusive: it is the lane's only
+        // consumer, and takes nothing after its drop.
+        unsafe { self.shared.consumer_leaves(self.head) };
     }
 }
 

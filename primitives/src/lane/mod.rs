@@ -2,10 +2,11 @@
 //!
 //! # Ownership
 //!
-//! The producer alone writes slots and the tail, the consumer alone empties slots and moves the head.
-//! A slot belongs to the consumer from the tail's Release store until the head's, to the producer
-//! otherwise. Positions run freely and wrap; `tail - head` never exceeds the capacity.
-//! Models: `tests/loom_lane.rs`. The bench row that pays for the unsafe code: `lanes/one_way_single`.
+//! The producer alone writes slots and the tail, the consumer alone empties slots and moves the
+//! head. A slot belongs to the consumer from the tail's Release store until the head's, to the
+//! producer otherwise. Positions run freely and wrap; `tail - head` never exceeds the capacity.
+//! Models: `tests/loom_lane.rs`. The bench row that pays for the unsafe code:
+//! `lanes/one_way_single`.
 
 #![allow(unsafe_code)]
 
@@ -13,6 +14,7 @@ mod consumer;
 mod producer;
 mod read_chunk;
 mod shared;
+mod slots;
 mod wait;
 mod write_chunk;
 

@@ -1,17 +1,17 @@
 //! The writing end.
 
 use super::WriteChunk;
-use super::shared::Shared;
+use super::shared::Handle;
 use crate::Full;
-use crate::sync::{Arc, Ordering, Site, acquire, release};
+use crate::sync::{Ordering, Site, acquire, release};
 
 /// The writing end of a [`lane()`](crate::lane()).
 ///
-/// It may be moved to any thread and dropped there. Dropping it wakes a parked consumer, which still
-/// gets everything that was pushed.
+/// It may be moved to any thread and dropped there. Dropping it wakes a parked consumer, which
+/// still gets everything that was pushed.
 ///
-/// [`push`](Self::push) neither fences nor wakes, so that a caller pushes what it has and then calls
-/// [`notify`](Self::notify) once. A caller that polls the lane anyway never needs `notify`.
+/// [`push`](Self::push) neither fences nor wakes, so that a caller pushes what it has and then
+/// calls [`notify`](Self::notify) once. A caller that polls the lane anyway never needs `notify`.
 ///
 /// ```
 /// let (mut producer, mut consumer) = corelane_primitives::lane(2);
@@ -20,7 +20,7 @@ use crate::sync::{Arc, Ordering, Site, acquire, release};
 /// assert_eq!((consumer.pop(), consumer.pop()), (Some(0), Some(1)));
 /// ```
 pub struct Producer<T> {
-    pub(super) shared: Arc<Shared<T>>,
+    pub(super) shared: Handle<T>,
     /// The next position to write: equal to the shared tail, which this end alone stores.
     tail: usize,
     /// A head seen earlier; the true one is never behind it.
@@ -29,7 +29,7 @@ pub struct Producer<T> {
 }
 
 impl<T> Producer<T> {
-    pub(super) fn new(shared: Arc<Shared<T>>, start: usize) -> Self {
+    pub(super) fn new(shared: Handle<T>, start: usize) -> Self {
         Self {
             shared,
             tail: start,
@@ -40,9 +40,9 @@ impl<T> Producer<T> {
 
     /// Pushes `value`, or hands it back when every slot is taken.
     ///
-    /// Wait-free: at most one load of the consumer's line, and one store. Whether the consumer is gone is
-    /// not looked at: values pushed after it left fill the slots and are dropped with this end. Ask
-    /// [`is_abandoned`](Self::is_abandoned).
+    /// Wait-free: at most one load of the consumer's line, and one store. Whether the consumer is
+    /// gone is not looked at: values pushed after it left fill the slots and are dropped with this
+    /// end. Ask [`is_abandoned`](Self::is_abandoned).
     ///
     /// # Errors
     ///
@@ -52,8 +52,10 @@ impl<T> Producer<T> {
         if self.room_at_least(1) == 0 {
             return Err(Full(value));
         }
-        self.shared.write(self.tail, value);
-        self.publish(self.tail.wrapping_add(1));
+        let tail = self.tail;
+        // SAFETY: Valid: there is room, as just seen. Exclusive: `&mut self` is the only producer.
+        unsafe { self.shared.slots().write(tail, value) };
+        self.publish(tail.wrapping_add(1));
         Ok(())
     }
 
@@ -74,7 +76,8 @@ impl<T> Producer<T> {
             }
         }
 
-        let room = self.room_at_least(self.capacity());
+        let (fewest, most) = values.size_hint();
+        let room = self.room_at_least(most.unwrap_or(fewest).min(self.capacity()));
         let mut batch = Batch {
             producer: self,
             written: 0,
@@ -82,7 +85,9 @@ impl<T> Producer<T> {
         while batch.written < room {
             let Some(value) = values.next() else { break };
             let position = batch.producer.tail.wrapping_add(batch.written);
-            batch.producer.shared.write(position, value);
+            // SAFETY: Valid: fewer than `room` slots from the tail on are written. Exclusive: the
+            // batch borrows the only producer mutably.
+            unsafe { batch.producer.shared.slots().write(position, value) };
             batch.written += 1;
         }
         batch.written
@@ -106,7 +111,8 @@ impl<T> Producer<T> {
 
     /// Tells a parked consumer that there are values; returns whether this call woke it.
     ///
-    /// Call it once after a batch of pushes. With the consumer awake it costs a SeqCst fence and a load.
+    /// Call it once after a batch of pushes. With the consumer awake it costs a SeqCst fence and a
+    /// load.
     ///
     /// # Panics
     ///
@@ -124,7 +130,7 @@ impl<T> Producer<T> {
     /// How many slots the lane has.
     #[inline]
     pub fn capacity(&self) -> usize {
-        self.shared.capacity()
+        self.shared.slots().capacity()
     }
 
     /// Whether the consumer is gone, so that nothing pushed from now on is ever read.
@@ -133,16 +139,20 @@ impl<T> Producer<T> {
         self.shared.consumer_left.load(Ordering::Relaxed)
     }
 
-    /// The known number of free slots; looks at the consumer's line only if fewer than `wanted` are known.
+    /// The known number of free slots; looks at the consumer's line only if fewer than `wanted` are
+    /// known.
     #[inline]
     pub(super) fn room_at_least(&mut self, wanted: usize) -> usize {
-        let room = self.capacity() - self.tail.wrapping_sub(self.head_seen);
+        let (capacity, tail) = (self.capacity(), self.tail);
+        let room = capacity - tail.wrapping_sub(self.head_seen);
         if room >= wanted {
             return room;
         }
-        // Acquire, partner LaneRelease: the values of the slots behind the head are out before we write.
-        self.head_seen = self.shared.head.load(acquire(Site::LaneReadHead));
-        self.capacity() - self.tail.wrapping_sub(self.head_seen)
+        // Acquire, partner LaneRelease: the values of the slots behind the head are out before we
+        // write.
+        let head = self.shared.head.load(acquire(Site::LaneReadHead));
+        self.head_seen = head;
+        capacity - tail.wrapping_sub(head)
     }
 
     /// The next position to write.
@@ -154,25 +164,16 @@ impl<T> Producer<T> {
     /// Makes every position before `tail` visible. All of them have been filled.
     #[inline]
     pub(super) fn publish(&mut self, tail: usize) {
-        self.tail = tail;
         // Release, partner LaneReadTail: the values are in their slots before the tail passes them.
         self.shared.tail.store(tail, release(Site::LanePublish));
+        self.tail = tail;
     }
 }
 
 impl<T> Drop for Producer<T> {
+    #[inline]
     fn drop(&mut self) {
-        /// Drops this end's own waker, also when the consumer's panics.
-        struct Forget<'a, T>(&'a Shared<T>);
-        impl<T> Drop for Forget<'_, T> {
-            fn drop(&mut self) {
-                self.0.producer_seat.parker.clear();
-            }
-        }
-        let forget = Forget(&*self.shared);
-        // Release, partner LaneReadLeft: who sees this sees all that was pushed.
-        forget.0.producer_left.store(true, release(Site::LaneLeave));
-        forget.0.consumer_seat.wake();
+        self.shared.producer_leaves();
     }
 }
 

@@ -5,8 +5,8 @@ use std::iter::FusedIterator;
 
 /// The oldest values of a lane, made by [`Consumer::read_chunk`].
 ///
-/// It yields values from the lane itself. Dropped, it hands back the slots of those it yielded by one
-/// Release store; the others stay first in the lane. Forgotten, it delays that to the next pop.
+/// It yields values from the lane itself. Dropped, it hands back the slots of those it yielded by
+/// one Release store; the others stay first in the lane. Forgotten, it delays that to the next pop.
 ///
 /// ```
 /// let (mut producer, mut consumer) = corelane_primitives::lane(4);
@@ -35,7 +35,9 @@ impl<T> Iterator for ReadChunk<'_, T> {
     #[inline]
     fn next(&mut self) -> Option<T> {
         self.left = self.left.checked_sub(1)?;
-        self.consumer.take()
+        // SAFETY: Valid: the consumer knew of `left` values when it made the chunk, and one less
+        // each time. Exclusive: the chunk borrows the consumer mutably, so only it takes.
+        Some(unsafe { self.consumer.take() })
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {

@@ -1,7 +1,8 @@
 //! Waiting at either end: poll functions and futures.
 //!
-//! An end that finds nothing parks (mark, fence), looks once more, and then tells the other end what
-//! that one may not know yet, so that two ends whose callers forgot `notify` never sleep together.
+//! An end that finds nothing parks (mark, fence), looks once more, and then tells the other end
+//! what that one may not know yet, so that two ends whose callers forgot `notify` never sleep
+//! together.
 
 use super::{Consumer, Producer};
 use crate::sync::Ordering;
@@ -13,9 +14,10 @@ use std::task::{Context, Poll};
 impl<T> Producer<T> {
     /// Waits until `slots` slots are free or the consumer is gone.
     ///
-    /// On Pending the waker is kept and called once enough room was made, not for each slot. Ask for more
-    /// than one slot to be woken seldom. Values pushed without a [`notify`](Self::notify) are announced.
-    /// Who gives up waiting calls [`unpark`](Self::unpark), or takes one needless wake.
+    /// On Pending the waker is kept and called once enough room was made, not for each slot. Ask
+    /// for more than one slot to be woken seldom. Values pushed without a [`notify`](Self::notify)
+    /// are announced. Who gives up waiting calls [`unpark`](Self::unpark), or takes one needless
+    /// wake.
     ///
     /// # Errors
     ///
@@ -23,7 +25,8 @@ impl<T> Producer<T> {
     ///
     /// # Panics
     ///
-    /// If `slots` is more than the capacity, which would wait for ever; or if the consumer's waker does.
+    /// If `slots` is more than the capacity, which would wait for ever; or if the consumer's waker
+    /// does.
     pub fn poll_room(&mut self, cx: &mut Context<'_>, slots: usize) -> Poll<Result<(), Closed>> {
         assert!(
             slots <= self.capacity(),
@@ -78,8 +81,9 @@ impl<T> Producer<T> {
     ///
     /// # Cancel safety
     ///
-    /// The value is pushed in the poll that completes. A future dropped before leaves nothing in the
-    /// lane and drops the value with it; to keep the value, wait for [`room`](Self::room) and push then.
+    /// The value is pushed in the poll that completes. A future dropped before leaves nothing in
+    /// the lane and drops the value with it; to keep the value, wait for [`room`](Self::room) and
+    /// push then.
     pub fn send(&mut self, value: T) -> impl Future<Output = Result<(), Closed<T>>> {
         Sending {
             producer: self,
@@ -94,8 +98,8 @@ impl<T> Producer<T> {
         }
     }
 
-    /// Room first, then whether the consumer left: the room that a leaving consumer makes while it drops
-    /// its values comes after its leaving, and is never granted.
+    /// Room first, then whether the consumer left: the room that a leaving consumer makes while it
+    /// drops its values comes after its leaving, and is never granted.
     fn granted(&mut self, slots: usize) -> Option<Result<(), Closed>> {
         let enough = self.room_at_least(slots) >= slots;
         if self.is_abandoned() {
@@ -108,9 +112,9 @@ impl<T> Producer<T> {
 impl<T> Consumer<T> {
     /// Waits until there is a value (`true`) or the producer is gone and the lane empty (`false`).
     ///
-    /// On Pending the waker is kept and called when the producer [notifies](Producer::notify), waits for
-    /// room, or leaves. Slots freed without a [`notify`](Self::notify) are announced. Who gives up waiting
-    /// calls [`unpark`](Self::unpark), or takes one needless wake.
+    /// On Pending the waker is kept and called when the producer [notifies](Producer::notify),
+    /// waits for room, or leaves. Slots freed without a [`notify`](Self::notify) are announced. Who
+    /// gives up waiting calls [`unpark`](Self::unpark), or takes one needless wake.
     ///
     /// # Panics
     ///
@@ -131,11 +135,13 @@ impl<T> Consumer<T> {
         Poll::Pending
     }
 
-    /// Takes the oldest value as soon as there is one; `None` once the producer is gone and the lane empty.
+    /// Takes the oldest value as soon as there is one; `None` once the producer is gone and the
+    /// lane empty.
     ///
-    /// Completes at the first poll when there is a value, and then [notifies](Self::notify) the producer:
-    /// a fence each, and at most one wake for all the room that it waits for. A caller with much to take
-    /// waits by [`poll_ready`](Self::poll_ready), takes a batch, and notifies once.
+    /// Completes at the first poll when there is a value, and then [notifies](Self::notify) the
+    /// producer: a fence each, and at most one wake for all the room that it waits for. A caller
+    /// with much to take waits by [`poll_ready`](Self::poll_ready), takes a batch, and notifies
+    /// once.
     ///
     /// # Cancel safety
     ///

@@ -48,10 +48,10 @@ impl<'a, T> WriteChunk<'a, T> {
         if self.filled == self.slots {
             return Err(Full(value));
         }
-        // The producer found these slots free when it made the chunk.
-        self.producer
-            .shared
-            .write(self.producer.tail().wrapping_add(self.filled), value);
+        let position = self.producer.tail().wrapping_add(self.filled);
+        // SAFETY: Valid: the producer found `slots` slots free when it made the chunk. Exclusive:
+        // the chunk borrows the only producer mutably.
+        unsafe { self.producer.shared.slots().write(position, value) };
         self.filled += 1;
         Ok(())
     }
@@ -68,10 +68,10 @@ impl<'a, T> WriteChunk<'a, T> {
     fn take_back(&mut self) -> Option<T> {
         self.filled = self.filled.checked_sub(1)?;
         let position = self.producer.tail().wrapping_add(self.filled);
-        // SAFETY: Valid: this chunk has filled `position`, and `filled` no longer counts it, so it is read
-        // once. Exclusive: the tail has not passed it, so the consumer does not read it, and the chunk
-        // borrows the producer mutably.
-        Some(unsafe { self.producer.shared.read(position) })
+        // SAFETY: Valid: this chunk has filled `position`, and `filled` no longer counts it, so it
+        // is read once. Exclusive: the tail has not passed it, so the consumer does not read it,
+        // and the chunk borrows the producer mutably.
+        Some(unsafe { self.producer.shared.slots().read(position) })
     }
 }
 

@@ -8,8 +8,8 @@ use std::task::Waker;
 /// The place where one task parks and from which any thread wakes it.
 ///
 /// The stored [`Waker`] is read in place and never taken, so a thread that stops while waking keeps
-/// the waker from nobody. It runs outside every lock: it may panic (the mark then stays, and the next
-/// thread wakes again), and it may poll the owner at once, which may park here anew.
+/// the waker from nobody. It runs outside every lock: it may panic (the mark then stays, and the
+/// next thread wakes again), and it may poll the owner at once, which may park here anew.
 ///
 /// [`park`](Self::park), [`unpark`](Self::unpark) and [`clear`](Self::clear) belong to the owner.
 ///
@@ -38,7 +38,8 @@ impl Parker {
         }
     }
 
-    /// Parks the owner under `waker`; it must look for messages once more before it returns Pending.
+    /// Parks the owner under `waker`; it must look for messages once more before it returns
+    /// Pending.
     ///
     /// Costs a SeqCst fence; a waker other than the last one costs an allocation besides.
     pub fn park(&self, waker: &Waker) -> Epoch {

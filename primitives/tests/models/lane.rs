@@ -286,6 +286,13 @@ pub(crate) fn push_and_pop_take_at_most_two_steps() {
                 assert!(steps(|| producer.push(value)) <= 2);
             }
             assert!(steps(|| producer.push_batch(&mut (0..9))) <= 2);
+            let mut chunk = producer.write_chunk(1);
+            let _full_or_filled = chunk.push(9);
+            assert_eq!(
+                steps(|| chunk.commit()),
+                1,
+                "a batch is published by one store"
+            );
         });
         for _ in 0..3 {
             assert!(steps(|| consumer.pop()) <= 2);

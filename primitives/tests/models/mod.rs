@@ -11,7 +11,8 @@ use std::task::Wake;
 /// How often the explored schedules take a running thread off its core.
 const PREEMPTIONS_MAX: usize = 3;
 
-/// Explores `model`. Nothing outside it bounds the search, so a model has few steps and no open loop.
+/// Explores `model`. Nothing outside it bounds the search, so a model has few steps and no open
+/// loop.
 pub(crate) fn explore(model: fn()) {
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = Some(PREEMPTIONS_MAX);

@@ -126,7 +126,8 @@ pub(crate) fn two_wakers_ring_once_or_twice() {
     });
 }
 
-/// The owner parks under one waker, takes it back, and parks under another: only that one can end it.
+/// The owner parks under one waker, takes it back, and parks under another: only that one can end
+/// it.
 pub(crate) fn new_waker_takes_over() {
     explore(|| {
         let shared = Arc::new((Parker::new(), AtomicUsize::new(0)));

@@ -19,8 +19,11 @@ pub(crate) fn run_until(
     idle: IdlePolicy,
     mut done: impl FnMut() -> bool,
 ) -> io::Result<()> {
-    let mut pace = Pace::new(context.refresh_now());
+    let start = context.refresh_now();
+    context.counters().started_ns.raise(start.as_nanos());
+    let mut pace = Pace::new(start);
     let mut idle_since: Option<Instant> = None;
+    let mut counted = start;
     loop {
         let turn = context.turn(&mut pace);
         if done() || is_over(context) {
@@ -31,7 +34,13 @@ pub(crate) fn run_until(
             continue;
         }
         let now = context.now();
-        let since = *idle_since.get_or_insert(now);
+        let since = *idle_since.get_or_insert_with(|| {
+            counted = now;
+            now
+        });
+        let idle_for = now.duration_since(counted);
+        context.counters().idle_ns.add(idle_for.as_nanos() as u64);
+        counted = now;
         let spin = match idle {
             IdlePolicy::Park => false,
             IdlePolicy::SpinThenPark(spin) => now.duration_since(since) < spin,
@@ -41,10 +50,6 @@ pub(crate) fn run_until(
             std::hint::spin_loop();
             continue;
         }
-        context
-            .counters()
-            .idle_ns
-            .add(now.duration_since(since).as_nanos() as u64);
         park(context)?;
         idle_since = None;
     }
@@ -55,18 +60,20 @@ fn park(context: &Context) -> io::Result<()> {
     let sleep = &context.mailbox().bell().sleep;
     let phase = context.directory().phase();
     sleep.prepare();
-    // Whoever left a message before the mark saw nobody asleep, so it is looked for here.
-    if context.has_work() || context.directory().phase() != phase {
+    // Whoever left a message before the mark saw nobody asleep, so it is looked for here. So is the
+    // end: of two shards whose last tasks end at once, this fence shows one to the other.
+    if context.has_work() || context.directory().phase() != phase || is_over(context) {
         sleep.awake();
         return Ok(());
     }
     let before = context.refresh_now();
     let timeout = park_limit(context, phase).map(|until| until.duration_since(before));
-    context.counters().parks.add(1);
+    let counters = context.counters();
+    counters.parks.add(1);
+    counters.parked.begin(before.as_nanos());
     let parked = context.driver().park(timeout);
     sleep.awake();
-    let slept = context.refresh_now().duration_since(before);
-    context.counters().parked_ns.add(slept.as_nanos() as u64);
+    counters.parked.end(context.refresh_now().as_nanos());
     parked
 }
 

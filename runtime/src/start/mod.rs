@@ -9,4 +9,4 @@ pub use builder::{Builder, Runtime};
 pub use running::Running;
 
 pub(crate) use placement::Plan;
-pub(crate) use thread::directory;
+pub(crate) use thread::{decide, directory};

@@ -26,7 +26,7 @@ use crate::time::Clock;
 const DRIVER_VARIABLE: &str = "CORELANE_DRIVER";
 
 /// What the settings and the environment ask for.
-pub(super) fn decide(driver: Driver) -> Result<Driver, StartError> {
+pub(crate) fn decide(driver: Driver) -> Result<Driver, StartError> {
     if driver != Driver::Auto {
         return Ok(driver);
     }

@@ -102,19 +102,14 @@ impl Future for Sleep {
             State::Over => return Poll::Ready(()),
             State::Armed(timers, key) if timers.rearm(*key, cx.waker()) => return Poll::Pending,
             State::Armed(..) => self.state = State::Over,
-            State::Idle => {
-                // A loop over deadlines that are over already must let others run too.
-                ready!(Context::poll_budget(cx));
-                let deadline = self.deadline;
-                self.state = Context::with(|context| {
-                    if deadline <= context.now() {
-                        return State::Over;
-                    }
-                    let timers = Rc::clone(context.timers());
-                    let key = timers.arm(deadline, cx.waker().clone());
-                    State::Armed(timers, key)
-                });
-            }
+            State::Idle => match arm(self.deadline, cx) {
+                Some((timers, key)) => self.state = State::Armed(timers, key),
+                None => {
+                    // A loop over deadlines that are over already must let others run too.
+                    ready!(Context::poll_budget(cx));
+                    self.state = State::Over;
+                }
+            },
         }
         if self.is_over() {
             Poll::Ready(())
@@ -122,6 +117,15 @@ impl Future for Sleep {
             Poll::Pending
         }
     }
+}
+
+/// Arms a timer for the task, unless the deadline is over.
+fn arm(deadline: Instant, cx: &TaskContext<'_>) -> Option<(Rc<Timers>, TimerKey)> {
+    Context::with(|context| {
+        let timers = (deadline > context.now()).then(|| context.timers())?;
+        let key = timers.arm(deadline, cx.waker().clone());
+        Some((Rc::clone(timers), key))
+    })
 }
 
 impl Drop for Sleep {

@@ -1,4 +1,7 @@
-//! Runs suites over our binary and the rivals' twin, interleaved; `benches/run` builds them and calls this.
+//! Runs suites over our binary and the rivals' twin, interleaved; `benches/run` builds them and
+//! calls this.
+
+#![forbid(unsafe_code)]
 
 use std::path::PathBuf;
 use std::process::ExitCode;

@@ -204,7 +204,8 @@ impl Loop {
             Ok(0) => return Ok(false),
             Ok(bytes) => bytes,
             Err(Errno::AGAIN | Errno::INTR) => return Ok(true),
-            // A reset ends the connection like an end of stream: the client checks what it received.
+            // A reset ends the connection like an end of stream: the client checks what it
+            // received.
             Err(_) => return Ok(false),
         };
         let sent = match rustix::io::write(&connection.stream, &self.buffer[..received]) {

@@ -2,10 +2,13 @@
 //!
 //! A loop has no tasks, no timers and no futures: what a runtime adds is its distance to these.
 
+mod adopt;
 mod atomics;
 mod epoll;
 mod uring;
 mod uring_echo;
+
+pub(crate) use adopt::glommio_listener;
 
 use corelane_bench_harness::Entry;
 

@@ -103,8 +103,8 @@ impl Ring {
             tail: 0,
         };
         let address = own.table() as u64;
-        // SAFETY: Valid: the table is page-aligned, holds `count` entries and lives as long as the ring.
-        // Exclusive: only `recycle` writes entries, and the kernel only reads up to the tail.
+        // SAFETY: Valid: the table is page-aligned, holds `count` entries and lives as long as the
+        // ring. Exclusive: only `recycle` writes entries, and the kernel only reads up to the tail.
         unsafe {
             own.ring
                 .submitter()
@@ -128,8 +128,8 @@ impl Ring {
         let table = self.table();
         // SAFETY: Valid: `slot` is below `count`, within the table.
         let entry = unsafe { table.add(slot) };
-        // SAFETY: Valid: as above, aligned and initialized. Exclusive: the kernel does not read this entry
-        // until the tail passes it below.
+        // SAFETY: Valid: as above, aligned and initialized. Exclusive: the kernel does not read
+        // this entry until the tail passes it below.
         let entry = unsafe { &mut *entry };
         entry.set_addr(address);
         entry.set_len(self.bytes as u32);
@@ -171,8 +171,9 @@ impl Ring {
 
     fn push(&mut self, entry: squeue::Entry) -> Result<(), BenchError> {
         loop {
-            // SAFETY: Valid: descriptors stay open and buffers stay in `memory` until their completion.
-            // Exclusive: a buffer belongs to one operation at a time, since only `recycle` gives it on.
+            // SAFETY: Valid: descriptors stay open and buffers stay in `memory` until their
+            // completion. Exclusive: a buffer belongs to one operation at a time, since only
+            // `recycle` gives it on.
             if unsafe { self.ring.submission().push(&entry) }.is_ok() {
                 return Ok(());
             }

@@ -1,5 +1,5 @@
-//! Bare io_uring echo: multishot accept and receive, provided buffers, one send in flight a connection, one
-//! enter a turn.
+//! Bare io_uring echo: multishot accept and receive, provided buffers, one send in flight a
+//! connection, one enter a turn.
 
 use std::collections::VecDeque;
 use std::net::{SocketAddr, TcpListener};
@@ -140,7 +140,8 @@ impl Echo {
             )));
         }
         let fd = done.result;
-        // SAFETY: Valid: the kernel opened this descriptor for us. Exclusive: this completion alone names it.
+        // SAFETY: Valid: the kernel opened this descriptor for us. Exclusive: this completion alone
+        // names it.
         let socket = unsafe { OwnedFd::from_raw_fd(fd) };
         sockopt::set_tcp_nodelay(&socket, true).map_err(BenchError::errno("set TCP_NODELAY"))?;
         let slot = fd as usize;
@@ -202,8 +203,8 @@ impl Echo {
         Ok(())
     }
 
-    /// Closes once the receive has ended and nothing is in flight, so that no completion finds a new owner
-    /// of the descriptor.
+    /// Closes once the receive has ended and nothing is in flight, so that no completion finds a
+    /// new owner of the descriptor.
     fn close_if_done(&mut self, fd: RawFd) {
         let slot = &mut self.connections[fd as usize];
         let done = |connection: &Connection| connection.ended && !connection.sending;

@@ -1,5 +1,7 @@
 //! The counting twin of the peers: the same rows with an allocator that counts bytes.
 
+#![forbid(unsafe_code)]
+
 use std::alloc::System;
 use std::process::ExitCode;
 

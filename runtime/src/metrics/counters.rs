@@ -1,12 +1,12 @@
-//! Counters of a shard, written by it alone and read by anybody.
-//!
-//! Each is a plain store by its shard (see [`crate::sync::Counter`]), so a snapshot costs the shard nothing.
+//! The counters themselves.
 
-use crate::sync::Counter;
+use crate::sync::{Counter, SleepTime};
 
 /// What one shard counts.
 #[derive(Debug, Default)]
 pub(crate) struct ShardCounters {
+    /// When the shard began, in the clock's nanoseconds.
+    pub(crate) started_ns: Counter,
     /// Task polls.
     pub(crate) polls: Counter,
     /// Tasks spawned.
@@ -19,9 +19,9 @@ pub(crate) struct ShardCounters {
     pub(crate) turns: Counter,
     /// Times the shard went to sleep in its driver.
     pub(crate) parks: Counter,
-    /// Nanoseconds asleep.
-    pub(crate) parked_ns: Counter,
-    /// Nanoseconds awake with nothing to do (spinning before a park).
+    /// Time asleep in the driver.
+    pub(crate) parked: SleepTime,
+    /// Nanoseconds awake with nothing to do (spinning).
     pub(crate) idle_ns: Counter,
     /// Wakes of tasks on another shard or by another thread that this shard made and that rang a bell.
     pub(crate) rings_sent: Counter,

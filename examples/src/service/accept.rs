@@ -1,0 +1,110 @@
+//! Accepting connections on shard 0 and handing them round.
+//!
+//! One listener for all shards, not one a shard: the kernel spreads few connections badly over a
+//! reuseport group, and a port that is taken is an error only for who wants it alone.
+
+use std::io;
+use std::net::{SocketAddr, TcpStream as StdStream};
+use std::sync::Arc;
+
+use corelane::net::{TcpListener, TcpStream};
+
+use super::console::Voice;
+use super::door::Door;
+use super::failure::Failure;
+use super::run::{Run, unless_ended};
+use crate::feed::Options;
+
+/// Connections that wait for their shard at most.
+pub(super) const ARRIVALS_MAX: usize = 4096;
+
+/// A connection on its way to its shard.
+#[derive(Debug)]
+pub(super) enum Arrival {
+    /// It brings lines of the feed.
+    Input(StdStream, SocketAddr),
+    /// It wants to hear what changes.
+    Subscriber(StdStream),
+}
+
+/// What the connections of a listener are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Purpose {
+    Input,
+    Subscriber,
+}
+
+/// A listener of the service.
+#[derive(Debug)]
+pub(super) struct Listener {
+    purpose: Purpose,
+    socket: TcpListener,
+}
+
+impl Listener {
+    /// Listens on all addresses of the command line, and says where that is.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure::Bind`] names the address that cannot be had.
+    pub(super) fn bind_all(options: &Options, voice: &Voice) -> Result<Vec<Self>, Failure> {
+        let asked = [
+            (Purpose::Subscriber, "--serve", "serving", options.serve),
+            (Purpose::Input, "--listen", "listening", options.listen),
+        ];
+        let mut listeners = Vec::new();
+        for (purpose, option, does, addr) in asked {
+            let Some(addr) = addr else { continue };
+            let refused = |source| Failure::Bind {
+                option,
+                addr,
+                source,
+            };
+            let socket = TcpListener::bind(addr).map_err(refused)?;
+            let bound = socket.local_addr().map_err(refused)?;
+            voice.say(format!("{does} on {bound}"));
+            listeners.push(Self { purpose, socket });
+        }
+        Ok(listeners)
+    }
+}
+
+/// Accepts until the run ends, and says how many connections were refused.
+pub(super) async fn accept(run: Arc<Run>, listener: Listener, doors: Vec<Door<Arrival>>) -> u64 {
+    let Listener { purpose, socket } = listener;
+    let mut refused = 0;
+    for door in doors.iter().cycle() {
+        let (stream, peer) = match unless_ended(socket.accept()).await {
+            None => break,
+            Some(Ok(accepted)) => accepted,
+            Some(Err(error)) => {
+                run.fail(&format!("a listener broke: {error}"));
+                run.end();
+                break;
+            }
+        };
+        if hand_over(stream, peer, purpose, door).is_err() {
+            refused += 1;
+        }
+    }
+    if purpose == Purpose::Input {
+        run.input_ended();
+    }
+    refused
+}
+
+/// Sends the socket itself: it is registered with the driver of the shard that it comes to.
+fn hand_over(
+    stream: TcpStream,
+    peer: SocketAddr,
+    purpose: Purpose,
+    door: &Door<Arrival>,
+) -> io::Result<()> {
+    let stream = stream.into_std()?;
+    let arrival = match purpose {
+        Purpose::Input => Arrival::Input(stream, peer),
+        Purpose::Subscriber => Arrival::Subscriber(stream),
+    };
+    door.bring(arrival)
+        .map_err(|_| io::ErrorKind::WouldBlock.into())
+}

@@ -1,0 +1,202 @@
+//! The service as shard 0 sees it: seats for all shards, listeners, and the summaries at the end.
+
+use std::future::{Future, poll_fn};
+use std::path::PathBuf;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::Poll;
+
+use corelane::time::sleep;
+use corelane::{JoinHandle, Submit};
+use corelane_primitives::{Consumer, lane};
+
+use super::accept::{ARRIVALS_MAX, Arrival, Listener, accept};
+use super::console::Voice;
+use super::door::{Door, Hall, door};
+use super::failure::Failure;
+use super::input::Input;
+use super::live::{self, SAMPLES_MAX, Sample};
+use super::publish::Audience;
+use super::reader::Piece;
+use super::run::{Run, unless_ended};
+use super::signals::Ears;
+use super::worker::{Seat, work};
+use crate::feed::{
+    DriverReport, Generator, INSTRUMENTS, InstrumentId, Options, Report, ShardSummary, shard_of,
+};
+
+/// A run that came to its end.
+#[derive(Debug)]
+pub(super) struct Ended {
+    pub(super) report: Report,
+    /// Whether a part of it failed.
+    pub(super) failed: bool,
+}
+
+/// Runs the service on the shards of this runtime, from shard 0.
+pub(super) async fn serve(
+    options: Options,
+    readers: Vec<(PathBuf, Consumer<Piece>)>,
+    voice: Voice,
+) -> Result<Ended, Failure> {
+    // Ears and listeners first: without them there is no run, and whoever reads an address may
+    // send a signal at once.
+    let ears = Ears::open().map_err(Failure::Signals)?;
+    let listeners = Listener::bind_all(&options, &voice)?;
+    let inputs = match (options.listen, readers.len()) {
+        (Some(_), _) => 1,
+        (None, 0) => INSTRUMENTS.len(),
+        (None, files) => files,
+    };
+    let run = Arc::new(Run::new(options.speed(), options.strict, inputs, voice));
+    ears.attend(Arc::clone(&run));
+    let shards = corelane::shards();
+    let Table {
+        seats,
+        arrivals,
+        samples,
+    } = Table::set(&run, &options, readers, shards.len());
+    let answers: Vec<_> = shards
+        .iter()
+        .zip(seats)
+        .map(|(shard, seat)| shard.submit(move || work(seat)))
+        .collect();
+    let acceptors: Vec<JoinHandle<u64>> = listeners
+        .into_iter()
+        .map(|listener| corelane::spawn(accept(Arc::clone(&run), listener, arrivals.clone())))
+        .collect();
+    // From here on the acceptors alone bring connections.
+    drop(arrivals);
+    corelane::spawn(live::show(Arc::clone(&run), samples)).detach();
+    if let Some(duration) = options.duration() {
+        let run = Arc::clone(&run);
+        let limit = async move {
+            if unless_ended(sleep(duration)).await.is_some() {
+                run.end();
+            }
+        };
+        corelane::spawn(limit).detach();
+    }
+    let mut summaries = all(answers).await?;
+    for acceptor in acceptors {
+        let refused = acceptor.await;
+        summaries[0].refused += refused.expect("an acceptor ends by itself");
+    }
+    let mut report = Report::of_shards(run.start.elapsed().as_secs_f64(), summaries);
+    report.driver = driver();
+    Ok(Ended {
+        report,
+        failed: run.has_failed(),
+    })
+}
+
+/// All that is set before the shards sit down.
+struct Table {
+    seats: Vec<Seat>,
+    /// To each shard.
+    arrivals: Vec<Door<Arrival>>,
+    /// From each shard.
+    samples: Vec<Consumer<Sample>>,
+}
+
+impl Table {
+    fn set(
+        run: &Arc<Run>,
+        options: &Options,
+        readers: Vec<(PathBuf, Consumer<Piece>)>,
+        shards: usize,
+    ) -> Self {
+        let mut inputs = assign(options, readers, shards);
+        let audience = Arc::new(Audience::new(shards));
+        // Each shard brings each other one lane at most.
+        let (lane_doors, lanes) = doors(shards, shards);
+        let (mut news_doors, news) = doors(shards, shards);
+        if options.serve.is_none() {
+            news_doors.clear();
+        }
+        let (arrivals, halls) = doors(shards, ARRIVALS_MAX);
+        let (mut seats, mut samples) = (Vec::new(), Vec::new());
+        let places = lanes.into_iter().zip(news).zip(halls);
+        for (shard, ((lanes, news), arrivals)) in places.enumerate() {
+            let (producer, consumer) = lane(SAMPLES_MAX);
+            samples.push(consumer);
+            seats.push(Seat {
+                run: Arc::clone(run),
+                shard,
+                inputs: std::mem::take(&mut inputs[shard]),
+                lanes,
+                lane_doors: lane_doors.clone(),
+                news,
+                news_doors: news_doors.clone(),
+                audience: Arc::clone(&audience),
+                arrivals,
+                samples: producer,
+            });
+        }
+        Self {
+            seats,
+            arrivals,
+            samples,
+        }
+    }
+}
+
+/// A door and its hall for each shard.
+fn doors<T>(shards: usize, waiting_max: usize) -> (Vec<Door<T>>, Vec<Hall<T>>) {
+    (0..shards).map(|_| door(waiting_max)).unzip()
+}
+
+/// Which shard decodes what. Files go round; an instrument of the embedded feed is made half the
+/// shards away from its book, so that every update crosses cores where there are two.
+fn assign(
+    options: &Options,
+    readers: Vec<(PathBuf, Consumer<Piece>)>,
+    shards: usize,
+) -> Vec<Vec<Input>> {
+    let mut inputs: Vec<Vec<Input>> = (0..shards).map(|_| Vec::new()).collect();
+    if options.is_embedded() {
+        for id in InstrumentId::all() {
+            let owner = shard_of(id.instrument().symbol(), shards);
+            let feed = Generator::of(options.seed, id);
+            inputs[(owner + shards / 2) % shards].push(Input::Embedded(feed));
+        }
+    }
+    for (number, (path, pieces)) in readers.into_iter().enumerate() {
+        inputs[number % shards].push(Input::Replay(path, pieces));
+    }
+    inputs
+}
+
+/// Waits for all shards, or for the first that fails.
+async fn all(mut answers: Vec<Submit<ShardSummary>>) -> Result<Vec<ShardSummary>, Failure> {
+    let mut summaries: Vec<Option<ShardSummary>> = answers.iter().map(|_| None).collect();
+    poll_fn(|cx| {
+        for (shard, answer) in answers.iter_mut().enumerate() {
+            let summary = &mut summaries[shard];
+            if summary.is_some() {
+                continue;
+            }
+            match Pin::new(answer).poll(cx) {
+                Poll::Ready(Ok(given)) => *summary = Some(given),
+                Poll::Ready(Err(source)) => {
+                    return Poll::Ready(Err(Failure::Shard { shard, source }));
+                }
+                Poll::Pending => {}
+            }
+        }
+        if summaries.iter().any(Option::is_none) {
+            return Poll::Pending;
+        }
+        Poll::Ready(Ok(summaries.drain(..).flatten().collect()))
+    })
+    .await
+}
+
+fn driver() -> DriverReport {
+    let shard = corelane::shard();
+    let info = shard.driver().expect("a shard that runs has its driver");
+    DriverReport {
+        name: info.name().to_owned(),
+        reason: info.reason().to_owned(),
+    }
+}

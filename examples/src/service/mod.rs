@@ -1,0 +1,40 @@
+//! The market feed on shards: the parts of [`feed`](crate::feed) put to work on every core.
+//!
+//! Bytes of an input are decoded by a task on one shard. Updates go over a lane to the shard that
+//! owns their symbol, one lane a pair of shards that has something to say to the other. There a
+//! task a lane applies them to that shard's books. Where subscribers are, what changed goes on as
+//! lines over another lane to each shard that has some.
+//!
+//! A full lane makes a decoder wait, so nothing is lost on the way to a book. Nothing waits for a
+//! subscriber: one that is behind is cut. Connections are accepted on shard 0 and handed round; each
+//! then lives on one shard.
+//!
+//! The end comes from the inputs, a time, a signal or, with `--strict`, a malformed line. It runs
+//! through the pipeline in its order: inputs end, lanes run dry, books are closed, subscribers get
+//! what is left. [`worker`] has that order for one shard.
+
+mod accept;
+mod block_on;
+mod connections;
+mod console;
+mod crew;
+mod door;
+mod failure;
+mod head;
+mod hub;
+mod input;
+mod intake;
+mod live;
+mod owner;
+mod publish;
+mod reader;
+mod routes;
+mod run;
+
+mod signals;
+mod start;
+mod subscriber;
+mod turnstile;
+mod worker;
+
+pub use start::run;

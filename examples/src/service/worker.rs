@@ -1,0 +1,119 @@
+//! One shard's part of the service, from its start to its end.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use corelane::net::TcpStream;
+use corelane_primitives::{Consumer, Producer};
+
+use super::accept::Arrival;
+use super::connections::Connections;
+use super::crew::Crew;
+use super::door::{Door, Hall};
+use super::hub::Hub;
+use super::input::Input;
+use super::intake::Tally;
+use super::live::{self, Sample};
+use super::owner::Owner;
+use super::publish::{Audience, News, Publisher};
+use super::routes::{Routes, Timed};
+use super::run::Run;
+use crate::feed::ShardSummary;
+
+/// All that a shard needs for its part; sent to it as it is.
+#[derive(Debug)]
+pub(super) struct Seat {
+    pub(super) run: Arc<Run>,
+    pub(super) shard: usize,
+    pub(super) inputs: Vec<Input>,
+    /// Lanes with updates: those to here, and the doors of all shards.
+    pub(super) lanes: Hall<Consumer<Timed>>,
+    pub(super) lane_doors: Vec<Door<Consumer<Timed>>>,
+    /// The same for what subscribers are told; no doors where nobody is served.
+    pub(super) news: Hall<Consumer<News>>,
+    pub(super) news_doors: Vec<Door<Consumer<News>>>,
+    pub(super) audience: Arc<Audience>,
+    pub(super) arrivals: Hall<Arrival>,
+    pub(super) samples: Producer<Sample>,
+}
+
+/// Runs one shard's part. Each step ends when what it waits for has ended on all shards, so that
+/// nothing is left on the way between two of them.
+pub(super) async fn work(seat: Seat) -> ShardSummary {
+    let run = seat.run;
+    let hub = Rc::new(Hub::new(seat.shard, Arc::clone(&seat.audience)));
+    let publisher =
+        (!seat.news_doors.is_empty()).then(|| Publisher::new(seat.audience, seat.news_doors));
+    let owner = Rc::new(Owner::new(publisher));
+    let tally = Rc::new(Tally::default());
+    let (applying, passing_on) = (Crew::default(), Crew::default());
+    applying.start(Rc::clone(&owner).apply_all(seat.lanes));
+    passing_on.start(Rc::clone(&hub).pass_on_all(seat.news));
+    corelane::spawn(live::sample(
+        Arc::clone(&run),
+        Rc::clone(&owner),
+        Rc::clone(&hub),
+        Rc::clone(&tally),
+        seat.samples,
+    ))
+    .detach();
+
+    take_inputs(
+        &run,
+        &tally,
+        &hub,
+        Routes::new(seat.lane_doors),
+        seat.inputs,
+        seat.arrivals,
+    )
+    .await;
+    applying.done().await;
+    owner.end_publishing().await;
+    passing_on.done().await;
+    hub.finish().await;
+
+    let mut summary = owner.close();
+    summary.malformed += tally.malformed.get();
+    summary.refused += tally.refused.get();
+    summary.served += hub.served();
+    summary.cut += hub.cut();
+    summary
+}
+
+/// Runs all inputs of the shard to their ends, and lets subscribers in meanwhile. The shard's ends
+/// of lanes go with the last input.
+async fn take_inputs(
+    run: &Arc<Run>,
+    tally: &Rc<Tally>,
+    hub: &Rc<Hub>,
+    routes: Routes,
+    inputs: Vec<Input>,
+    mut arrivals: Hall<Arrival>,
+) {
+    let (routes, known) = (Rc::new(routes), Crew::default());
+    for input in inputs {
+        known.start(input.run(Arc::clone(run), Rc::clone(tally), Rc::clone(&routes)));
+    }
+    let mut connections = Connections::new(Arc::clone(run), Rc::clone(tally), routes);
+    while let Some(arrival) = arrivals.next().await {
+        let taken = match arrival {
+            Arrival::Input(stream, peer) => {
+                TcpStream::from_std(stream).map(|stream| connections.start(stream, peer))
+            }
+            Arrival::Subscriber(stream) => {
+                TcpStream::from_std(stream).map(|stream| hub.join(stream))
+            }
+        };
+        match taken {
+            Ok(true) => {}
+            Ok(false) => tally.count_refused(),
+            Err(error) => {
+                tally.count_refused();
+                run.voice
+                    .warn(&format!("a connection could not be taken over: {error}"));
+            }
+        }
+    }
+    known.done().await;
+    connections.finish().await;
+}
