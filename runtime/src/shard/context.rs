@@ -7,17 +7,15 @@ use std::sync::Arc;
 use std::task::{Context as TaskContext, Poll, Waker};
 use std::time::Duration;
 
-use thread_aware::affinity;
-
 use super::mailbox::{self, Mailbox};
 use super::{Shard, ShardIndex};
 use crate::directory::{Directory, Phase};
 use crate::driver::Driver;
 use crate::mesh::Mesh;
 use crate::metrics::ShardCounters;
-use crate::sched::{GroupId, Scheduler};
+use crate::sched::{Group, GroupId, Scheduler};
 use crate::task::token::{SLOTS_MAX, Token};
-use crate::task::{Blocks, JoinHandle, Reserved, TaskRef, TaskTable, Traveller};
+use crate::task::{Blocks, JoinHandle, TaskRef, TaskTable, Traveller, with_current};
 use crate::time::{Clock, Instant, Timers};
 
 /// Operations of leaf futures between two readings of the clock within one poll.
@@ -40,7 +38,7 @@ pub(crate) struct Context {
     mesh: Mesh,
     budget: Budget,
     /// The task that is being polled.
-    current: Cell<Option<(Token, GroupId)>>,
+    current: Cell<Option<TaskRef>>,
     /// Who waits for the shutdown's beginning.
     shutdown_waiters: RefCell<Vec<Waker>>,
     /// Nothing new is spawned: the shard drops its tasks.
@@ -51,7 +49,8 @@ pub(crate) struct Context {
 struct Budget {
     length: Duration,
     operations: Cell<u32>,
-    until: Cell<Option<Instant>>,
+    /// Set at the first reading of the clock in a poll.
+    until: Cell<Instant>,
 }
 
 impl Context {
@@ -79,7 +78,7 @@ impl Context {
             budget: Budget {
                 length: directory.settings.task_budget,
                 operations: Cell::new(0),
-                until: Cell::new(None),
+                until: Cell::new(now),
             },
             current: Cell::new(None),
             shutdown_waiters: RefCell::default(),
@@ -102,7 +101,7 @@ impl Context {
     /// Calls `f` with the shard that this thread is in, if it is in one.
     #[inline]
     pub(crate) fn try_with<R>(f: impl FnOnce(&Self) -> R) -> Option<R> {
-        affinity::with_context(|context: Option<&Self>| context.map(f))
+        with_current(f)
     }
 
     /// Wakes the task that `token` names, on any shard, from any thread.
@@ -128,7 +127,16 @@ impl Context {
     /// Wakes a task of this shard: no atomic operation.
     #[inline]
     fn wake_here(&self, token: Token) {
-        if let Some(task) = self.tasks.exact(token.slot(), token.generation()) {
+        // A task that wakes itself is nearly the only one that is woken while it runs.
+        let current = self
+            .current
+            .get()
+            .filter(|task| task.header().token == token);
+        let task = match current {
+            None => self.tasks.exact(token.slot(), token.generation()),
+            current => current,
+        };
+        if let Some(task) = task {
             self.enqueue(task);
         }
     }
@@ -136,7 +144,7 @@ impl Context {
     /// Puts a task into its group's queue unless it is in already.
     #[inline]
     fn enqueue(&self, task: TaskRef) {
-        if !task.header().queued.get() {
+        if !task.header().is_queued() {
             self.scheduler.push(task.header().group, task);
         }
     }
@@ -164,27 +172,22 @@ impl Context {
     /// When the shard has 2^24 tasks.
     #[inline]
     pub(crate) fn spawn<F: Future + 'static>(&self, future: F) -> JoinHandle<F::Output> {
-        let Some(Reserved {
-            slot,
-            generation,
-            is_new,
-        }) = self.tasks.reserve()
-        else {
-            panic!("a shard holds at most {SLOTS_MAX} tasks");
-        };
-        if is_new {
-            self.mailbox.reserve(slot);
-        }
         let group = self
             .current
             .get()
-            .map_or(GroupId::DEFAULT, |(_, group)| group);
-        let token = Token::new(self.mailbox.id(), slot, generation);
-        let task = TaskRef::new(self, future, token, group);
-        self.tasks.put(slot, task);
+            .map_or(GroupId::DEFAULT, |task| task.header().group);
+        let open = |slot| self.mailbox.reserve(slot);
+        let task = self.tasks.insert(open, |slot, generation| {
+            let token = Token::new(self.mailbox.id(), slot, generation);
+            TaskRef::new(&self.blocks, future, token, group)
+        });
+        let Some(task) = task else {
+            panic!("a shard holds at most {SLOTS_MAX} tasks");
+        };
         self.counters.spawned.add(1);
         if self.closing.get() {
-            self.end(task, TaskRef::cancel);
+            task.cancel();
+            self.end(task);
         } else {
             self.enqueue(task);
         }
@@ -198,51 +201,49 @@ impl Context {
 
     /// Asks for a task's end between polls.
     pub(crate) fn abort(task: TaskRef) {
-        task.header().aborted.set(true);
+        task.header().abort();
         Self::wake(task.header().token);
     }
 
     /// Polls the next task of `group`. `false` when the group has none.
     #[inline]
-    pub(super) fn run_next(&self, group: GroupId) -> bool {
-        let Some(task) = self.scheduler.pop(group) else {
+    pub(super) fn run_next(&self, group: &Group) -> bool {
+        let Some(task) = group.pop() else {
             return false;
         };
-        if task.is_done() {
+        let header = task.header();
+        if header.is_done() {
             task.release();
             return true;
         }
-        let header = task.header();
-        self.counters.polls.add(1);
-        if header.aborted.get() {
-            self.end(task, TaskRef::cancel);
+        if header.is_aborted() {
+            task.cancel();
+            self.end(task);
             return true;
         }
         let waker = crate::task::waker(header.token);
         self.budget.operations.set(0);
-        self.budget.until.set(None);
-        self.current.set(Some((header.token, group)));
+        self.current.set(Some(task));
         let poll = task.poll(&mut TaskContext::from_waker(&waker));
         self.current.set(None);
         if poll.is_ready() {
-            self.end(task, |_| ());
-        } else if header.aborted.get() {
-            self.end(task, TaskRef::cancel);
+            self.end(task);
+        } else if header.is_aborted() {
+            task.cancel();
+            self.end(task);
         }
         true
     }
 
-    /// Ends a task that is still in the table.
+    /// Takes a task that is done out of the table.
     #[inline]
-    fn end(&self, task: TaskRef, how: impl FnOnce(&TaskRef)) {
-        how(&task);
+    fn end(&self, task: TaskRef) {
         self.counters.ended.add(1);
-        if task.has_panicked() {
+        if task.header().has_panicked() {
             self.counters.panicked.add(1);
         }
         self.tasks.remove(task.header().token.slot());
-        task.settle(self);
-        task.leave_table();
+        task.leave_table(self);
     }
 
     /// Drops all tasks. What their drops spawn is dropped at once.
@@ -251,7 +252,8 @@ impl Context {
         // A task that is dropped may be the last to hold another's handle, but only this loop takes
         // tasks out of the table.
         for task in self.tasks.all() {
-            self.end(task, TaskRef::cancel);
+            task.cancel();
+            self.end(task);
         }
     }
 
@@ -275,15 +277,13 @@ impl Context {
             return false;
         }
         let now = self.clock.now();
-        match self.budget.until.get() {
-            None => {
-                self.budget
-                    .until
-                    .set(Some(now.saturating_add(self.budget.length)));
-                false
-            }
-            Some(until) => now >= until,
+        if operations == BUDGET_OPERATIONS {
+            self.budget
+                .until
+                .set(now.saturating_add(self.budget.length));
+            return false;
         }
+        now >= self.budget.until.get()
     }
 
     /// Keeps `waker` until shutdown begins. `true` when it has begun.
@@ -323,7 +323,7 @@ impl Context {
     }
 
     pub(crate) fn current_token(&self) -> Option<Token> {
-        self.current.get().map(|(token, _)| token)
+        self.current.get().map(|task| task.header().token)
     }
 
     pub(crate) fn shard(&self) -> Shard {

@@ -18,8 +18,9 @@ use crate::driver::bell::Bell;
 use crate::sync::{AtomicBool, AtomicU64, Ordering};
 use crate::task::token::{SLOTS_MAX, Slot, Token};
 
-/// Mailboxes a process, which bounds the shards that live at one time.
-pub(crate) const MAILBOXES_MAX: usize = 1 << 16;
+/// Mailboxes a process, which bounds the shards that live at one time. The last number stands for
+/// no mailbox in [`Token::NONE`].
+pub(crate) const MAILBOXES_MAX: usize = (1 << 16) - 1;
 /// Slots a segment: one summary word of 64 words of 64 bits.
 const SEGMENT_SLOTS: usize = 64 * 64;
 const SEGMENTS_MAX: usize = SLOTS_MAX / SEGMENT_SLOTS;

@@ -53,7 +53,7 @@ impl Context {
         let polls = self.run_slice(pace, start);
         self.mesh().flush(self.driver(), self.counters());
         let now = self.now();
-        let idle = self.scheduler().ready() == 0;
+        let idle = self.scheduler().is_empty();
         if (idle || now.as_nanos() >= pace.driver_last.as_nanos() + DRIVER_EVERY_NS)
             && self.driver().needs_turn()
         {
@@ -84,17 +84,18 @@ impl Context {
             return 0;
         };
         let mut polls = 0;
-        while polls < pace.polls && self.run_next(group) {
+        while polls < pace.polls && self.run_next(&group) {
             polls += 1;
             if self.mailbox().has_news() {
                 break;
             }
         }
+        self.counters().polls.add(u64::from(polls));
         let slice_ns = self
             .refresh_now()
             .as_nanos()
             .saturating_sub(start.as_nanos());
-        self.scheduler().charge(group, slice_ns);
+        group.charge(slice_ns);
         pace.adapt(
             polls,
             slice_ns,
@@ -110,7 +111,7 @@ impl Context {
     /// Whether a turn would find something to do: what a shard looks at between marking itself
     /// asleep and sleeping.
     pub(crate) fn has_work(&self) -> bool {
-        self.scheduler().ready() > 0
+        !self.scheduler().is_empty()
             || self.mailbox().has_wakes(self.tasks().slots())
             || self.mesh().has_news()
             || self.own().inbox.has_any()

@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::fmt;
 use std::future::Future;
-use std::panic::resume_unwind;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -123,11 +123,15 @@ where
     threads.go();
     let output = guard(first, || {
         let _entered = affinity::enter(seat.affinity, Rc::clone(&context) as Rc<dyn Any>);
-        let mut main = context.spawn(async move { main().await });
-        shard::run_until(&context, directory.settings.idle, || main.is_finished())?;
+        let output = match catch_unwind(AssertUnwindSafe(main)) {
+            Err(panic) => Poll::Ready(Err(JoinError::Panicked(panic))),
+            Ok(main) => {
+                let mut main = context.spawn(main);
+                shard::run_until(&context, directory.settings.idle, || main.is_finished())?;
+                Pin::new(&mut main).poll(&mut TaskContext::from_waker(Waker::noop()))
+            }
+        };
         directory.stop();
-        let output = Pin::new(&mut main).poll(&mut TaskContext::from_waker(Waker::noop()));
-        drop(main);
         shard::finish(&context, directory.settings.shutdown_limit)?;
         Ok(output)
     });

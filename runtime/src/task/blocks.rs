@@ -20,10 +20,13 @@ const CLASSES: usize = LINEAR_CLASSES + 4 * 10;
 /// What all lists together keep at most; the rest goes back to the allocator.
 const CACHE_BYTES_MAX: usize = 64 << 20;
 
+/// The list of blocks that are not kept.
+const NOT_KEPT: usize = CLASSES;
+
 /// What a block is for: its list, and the layout that it is allocated with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct BlockClass {
-    list: Option<usize>,
+    list: usize,
     layout: Layout,
 }
 
@@ -32,37 +35,39 @@ impl BlockClass {
     pub(super) const fn of(layout: Layout) -> Self {
         assert!(layout.size() > 0, "a block has at least a header");
         if layout.align() > ALIGN || layout.size() > KEPT_BYTES_MAX {
-            return Self { list: None, layout };
+            return Self {
+                list: NOT_KEPT,
+                layout,
+            };
         }
         let size = layout.size();
-        let (list, size) = if size <= LINEAR_MAX {
-            let units = size.div_ceil(ALIGN);
-            (units - 1, units * ALIGN)
-        } else {
-            // The doubling that `size` falls into, and its quarter of that doubling, rounded up.
-            let log = (size - 1).ilog2() as usize;
-            let quarter = (1 << log) / 4;
-            let quarters = (size - (1 << log)).div_ceil(quarter);
-            (
-                LINEAR_CLASSES + (log - 10) * 4 + quarters - 1,
-                (1 << log) + quarters * quarter,
-            )
+        if size <= LINEAR_MAX {
+            return Self::in_list(size.div_ceil(ALIGN) - 1);
+        }
+        // The doubling that `size` falls into, and its quarter of that doubling, rounded up.
+        let log = (size - 1).ilog2() as usize;
+        let quarters = (size - (1 << log)).div_ceil((1 << log) / 4);
+        Self::in_list(LINEAR_CLASSES + (log - 10) * 4 + quarters - 1)
+    }
+
+    /// The class whose free blocks are in `list`.
+    const fn in_list(list: usize) -> Self {
+        let size = match list.checked_sub(LINEAR_CLASSES) {
+            None => (list + 1) * ALIGN,
+            Some(above) => {
+                let doubling = 1 << (10 + above / 4);
+                doubling + (above % 4 + 1) * (doubling / 4)
+            }
         };
         match Layout::from_size_align(size, ALIGN) {
-            Ok(layout) => Self {
-                list: Some(list),
-                layout,
-            },
+            Ok(layout) => Self { list, layout },
             Err(_) => panic!("a class is far smaller than the address space"),
         }
     }
 }
 
 /// A free block: all it holds is the next one.
-struct Free {
-    next: Option<NonNull<Free>>,
-    class: BlockClass,
-}
+struct Free(Option<NonNull<Free>>);
 
 /// Free blocks by size class.
 pub(crate) struct Blocks {
@@ -81,13 +86,13 @@ impl Blocks {
     /// A block of `class`. Its content is arbitrary.
     #[inline]
     pub(super) fn take(&self, class: BlockClass) -> NonNull<u8> {
-        if let Some(list) = class.list
-            && let Some(block) = self.lists[list].get()
+        if let Some(list) = self.lists.get(class.list)
+            && let Some(block) = list.get()
         {
             // SAFETY: Valid: a block in a list begins with a `Free`, which `give` wrote.
             // Exclusive: the list owns the block, and this thread the list.
-            let next = unsafe { block.as_ref() }.next;
-            self.lists[list].set(next);
+            let Free(next) = unsafe { block.read() };
+            list.set(next);
             self.bytes.set(self.bytes.get() - class.layout.size());
             return block.cast();
         }
@@ -98,14 +103,13 @@ impl Blocks {
     #[inline]
     pub(super) fn give(&self, block: NonNull<u8>, class: BlockClass) {
         let bytes = self.bytes.get() + class.layout.size();
-        match class.list {
+        match self.lists.get(class.list) {
             Some(list) if bytes <= CACHE_BYTES_MAX => {
                 let free = block.cast::<Free>();
-                let next = self.lists[list].get();
                 // SAFETY: Valid: a kept block has 64 bytes or more, aligned to 64. Exclusive: the
                 // caller gives the block away.
-                unsafe { free.write(Free { next, class }) };
-                self.lists[list].set(Some(free));
+                unsafe { free.write(Free(list.get())) };
+                list.set(Some(free));
                 self.bytes.set(bytes);
             }
             _ => deallocate(block, class),
@@ -125,12 +129,12 @@ impl std::fmt::Debug for Blocks {
 
 impl Drop for Blocks {
     fn drop(&mut self) {
-        for list in &self.lists {
+        for (number, list) in self.lists.iter().enumerate() {
             let mut block = list.take();
             while let Some(free) = block {
-                // SAFETY: As in `take`; the content is copied out.
-                let Free { next, class } = unsafe { free.read() };
-                deallocate(free.cast(), class);
+                // SAFETY: As in `take`.
+                let Free(next) = unsafe { free.read() };
+                deallocate(free.cast(), BlockClass::in_list(number));
                 block = next;
             }
         }
@@ -164,7 +168,6 @@ mod tests {
         let mut last = 0;
         for size in 1..=KEPT_BYTES_MAX {
             let BlockClass { list, layout } = class(size, 8);
-            let list = list.unwrap();
             assert!(layout.size() >= size && layout.size() < size + size / 4 + 64);
             assert!(
                 list == last || list == last + 1,

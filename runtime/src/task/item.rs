@@ -22,8 +22,8 @@ use crate::error::SubmitError;
 use crate::shard::{Context, ShardIndex};
 use crate::sync::{AtomicBool, AtomicU8, AtomicU64, Ordering, fence};
 
-/// No task works on the item yet. Mailbox 65,535 is never given out, so no token is equal.
-const NO_WORKER: u64 = u64::MAX;
+/// No task works on the item yet.
+const NO_WORKER: u64 = Token::NONE.bits();
 /// Values of `ends`.
 const TRAVELLING: u8 = 0;
 const RETURNED: u8 = 1;

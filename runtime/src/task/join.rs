@@ -50,7 +50,7 @@ impl<T> JoinHandle<T> {
     /// Asks for the task's end: its future is dropped between polls, soon, and the handle's answer
     /// is [`JoinError::Cancelled`]. A task that is done already keeps its output.
     pub fn abort(&self) {
-        if !self.task.is_done() {
+        if !self.task.header().is_done() {
             Context::abort(self.task);
         }
     }
@@ -58,7 +58,7 @@ impl<T> JoinHandle<T> {
     /// Whether the task has ended.
     #[must_use]
     pub fn is_finished(&self) -> bool {
-        self.task.is_done()
+        self.task.header().is_done()
     }
 }
 

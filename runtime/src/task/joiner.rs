@@ -11,38 +11,51 @@ use crate::shard::Context;
 ///
 /// The token spares a count and a look for the current shard where a task waits for a task, which
 /// is nearly always (bench row `spawn_join`).
-#[derive(Default)]
 pub(super) struct Joiner {
-    token: Cell<Option<Token>>,
+    /// [`Token::NONE`] without one.
+    token: Cell<Token>,
     waker: Cell<Option<Waker>>,
 }
 
 impl Joiner {
-    /// Keeps the last caller's waker.
     #[inline]
-    pub(super) fn set(&self, waker: &Waker) {
-        let token = waker::token(waker);
-        self.token.set(token);
-        if token.is_none() {
-            let same = self.waker.take().filter(|old| old.will_wake(waker));
-            self.waker.set(Some(same.unwrap_or_else(|| waker.clone())));
+    pub(super) const fn new() -> Self {
+        Self {
+            token: Cell::new(Token::NONE),
+            waker: Cell::new(None),
         }
     }
 
-    /// Wakes the waiter, from the shard of `context`.
+    /// Keeps the last caller's waker.
     #[inline]
-    pub(super) fn wake(&self, context: &Context) {
-        if let Some(token) = self.token.take() {
-            context.wake_from(token);
-        } else if let Some(waker) = self.waker.take() {
-            waker.wake();
+    pub(super) fn set(&self, waker: &Waker) {
+        match waker::token(waker) {
+            Some(token) => self.token.set(token),
+            None => self.set_foreign(waker),
         }
+    }
+
+    #[cold]
+    fn set_foreign(&self, waker: &Waker) {
+        self.token.set(Token::NONE);
+        let same = self.waker.take().filter(|old| old.will_wake(waker));
+        self.waker.set(Some(same.unwrap_or_else(|| waker.clone())));
     }
 
     /// Forgets the waiter.
     #[inline]
     pub(super) fn clear(&self) {
-        self.token.set(None);
         drop(self.waker.take());
+    }
+
+    /// Wakes the waiter, from the shard of `context`.
+    #[inline]
+    pub(super) fn wake(&self, context: &Context) {
+        let token = self.token.replace(Token::NONE);
+        if token != Token::NONE {
+            context.wake_from(token);
+        } else if let Some(waker) = self.waker.take() {
+            waker.wake();
+        }
     }
 }

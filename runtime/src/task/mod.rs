@@ -5,6 +5,7 @@
 )]
 
 mod blocks;
+mod current;
 mod item;
 mod join;
 mod joiner;
@@ -20,9 +21,10 @@ pub use join::JoinHandle;
 pub use spawn::{spawn, yield_now};
 
 pub(crate) use blocks::Blocks;
+pub(crate) use current::with_current;
 pub(crate) use item::{Request, Sent, Traveller, Work, item};
 pub(crate) use queue::TaskQueue;
 pub(crate) use raw::TaskRef;
 pub(crate) use returns::{Chain, Returns};
-pub(crate) use table::{Reserved, TaskTable};
+pub(crate) use table::TaskTable;
 pub(crate) use waker::waker;

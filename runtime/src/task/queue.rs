@@ -1,7 +1,7 @@
 //! Queues of ready tasks, linked through the tasks themselves.
 //!
-//! Owner: one shard's thread. A task is in one queue at most (`queued`), and a task in a queue is
-//! not freed, though it may have ended meanwhile. Neither end allocates (bench row `yield`).
+//! Owner: one shard's thread. A task is in one queue at most, and a task in a queue is not freed,
+//! though it may have ended meanwhile. Neither end allocates (bench row `yield`).
 
 use std::cell::Cell;
 
@@ -15,18 +15,21 @@ pub(crate) struct TaskQueue {
 }
 
 impl TaskQueue {
-    /// Puts `task` at the end. It must not be in a queue.
+    /// Puts `task` at the end. It must not be in a queue. Tells whether it is the only one.
     #[inline]
-    pub(crate) fn push(&self, task: TaskRef) {
-        debug_assert!(
-            !task.header().queued.get(),
-            "a task is in one queue at most"
-        );
-        task.header().queued.set(true);
+    pub(crate) fn push(&self, task: TaskRef) -> bool {
+        debug_assert!(!task.header().is_queued(), "a task is in one queue at most");
+        task.header().set_queued();
         task.header().next.set(None);
         match self.tail.replace(Some(task)) {
-            Some(last) => last.header().next.set(Some(task)),
-            None => self.head.set(Some(task)),
+            Some(last) => {
+                last.header().next.set(Some(task));
+                false
+            }
+            None => {
+                self.head.set(Some(task));
+                true
+            }
         }
     }
 
@@ -39,7 +42,7 @@ impl TaskQueue {
         if next.is_none() {
             self.tail.set(None);
         }
-        task.header().queued.set(false);
+        task.header().clear_queued();
         Some(task)
     }
 

@@ -1,18 +1,18 @@
 //! A task in memory: a header, and behind it the future or its output.
 //!
 //! Owner: one shard's thread; nothing here is shared. A task is named by [`TaskRef`]s, which are
-//! plain pointers. Three things keep a task's block: its place in the task table (`in_table`), its
-//! [`JoinHandle`](super::JoinHandle) (`has_handle`) and a run queue (`queued`). Whoever ends the
-//! last of them calls [`TaskRef::release`], and a `TaskRef` is used only while one of them holds.
+//! plain pointers. Three things hold a task's block: its place in the task table, its
+//! [`JoinHandle`](super::JoinHandle) and a run queue, each with a flag. Whoever lets go of the last
+//! one frees the block, and a `TaskRef` is used only while one of them holds.
 //! Rules: the future is polled and dropped only by the shard's loop, between or in polls, never
 //! while it is being polled (`Running`). The output is written once, by the poll or the cancel that
-//! ends the task, and taken by the handle or dropped with it.
+//! ends the task, and taken by the handle or dropped with it. What lies in the body follows from the
+//! stage alone.
 
 use std::alloc::Layout;
-use std::any::Any;
 use std::cell::{Cell, UnsafeCell};
 use std::future::Future;
-use std::mem::needs_drop;
+use std::mem::{ManuallyDrop, needs_drop, offset_of};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::ptr::NonNull;
@@ -22,51 +22,60 @@ use std::task::{Context as TaskContext, Poll, Waker};
 use super::blocks::{BlockClass, Blocks};
 use super::joiner::Joiner;
 use super::token::Token;
-use crate::error::JoinError;
+use crate::error::{JoinError, panic_message};
 use crate::sched::GroupId;
 use crate::shard::Context;
 
-/// What a task's state cell says.
+/// What lies in a task's body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Stage {
-    /// The future is there.
+enum Stage {
+    /// The future.
     Pending,
-    /// The future is being polled or dropped.
+    /// The future, which is being polled or dropped, or the output, which is being dropped.
     Running,
-    /// The output is there.
+    /// The output.
     Done,
-    /// The output was taken.
+    /// Nothing: the output was taken or dropped.
     Taken,
 }
+
+/// The task table holds the task.
+const IN_TABLE: u8 = 1;
+/// The task's handle holds it.
+const HAS_HANDLE: u8 = 2;
+/// A run queue holds it.
+const QUEUED: u8 = 4;
+/// Its end was asked for.
+const ABORTED: u8 = 8;
+/// It ended by a panic.
+const PANICKED: u8 = 16;
 
 struct VTable {
     poll: unsafe fn(NonNull<Header>, &mut TaskContext<'_>) -> Poll<()>,
     cancel: unsafe fn(NonNull<Header>),
-    take_output: unsafe fn(NonNull<Header>, NonNull<()>),
     drop_output: unsafe fn(NonNull<Header>),
+    /// Where the body begins, in bytes from the header.
+    body: usize,
     class: BlockClass,
 }
 
 pub(crate) struct Header {
     vtable: &'static VTable,
-    pub(crate) token: Token,
     pub(super) next: Cell<Option<TaskRef>>,
+    pub(crate) token: Token,
     stage: Cell<Stage>,
-    pub(crate) queued: Cell<bool>,
-    pub(crate) aborted: Cell<bool>,
-    panicked: Cell<bool>,
-    in_table: Cell<bool>,
-    has_handle: Cell<bool>,
+    flags: Cell<u8>,
     pub(crate) group: GroupId,
     joiner: Joiner,
     /// Where the block goes back to.
     blocks: Rc<Blocks>,
 }
 
-enum Body<F: Future> {
-    Future(F),
-    Output(Result<F::Output, JoinError>),
-    Gone,
+type Output<F> = Result<<F as Future>::Output, JoinError>;
+
+union Body<F: Future> {
+    future: ManuallyDrop<F>,
+    output: ManuallyDrop<Output<F>>,
 }
 
 #[repr(C)]
@@ -80,13 +89,67 @@ impl<F: Future> Task<F> {
     const VTABLE: VTable = VTable {
         poll: poll::<F>,
         cancel: cancel::<F>,
-        take_output: take_output::<F>,
         drop_output: drop_output::<F>,
+        body: offset_of!(Self, body),
         class: Self::CLASS,
     };
 }
 
-/// A task of this shard. Copying it keeps nothing: see the module's rules.
+impl Header {
+    #[inline]
+    fn has(&self, flags: u8) -> bool {
+        self.flags.get() & flags != 0
+    }
+
+    #[inline]
+    fn set(&self, flag: u8) {
+        self.flags.set(self.flags.get() | flag);
+    }
+
+    #[inline]
+    fn clear(&self, flag: u8) {
+        self.flags.set(self.flags.get() & !flag);
+    }
+
+    #[inline]
+    pub(crate) fn is_queued(&self) -> bool {
+        self.has(QUEUED)
+    }
+
+    #[inline]
+    pub(super) fn set_queued(&self) {
+        self.set(QUEUED);
+    }
+
+    /// The queue lets go. The caller goes on with the task, or [`TaskRef::release`]s it.
+    #[inline]
+    pub(super) fn clear_queued(&self) {
+        self.clear(QUEUED);
+    }
+
+    #[inline]
+    pub(crate) fn is_aborted(&self) -> bool {
+        self.has(ABORTED)
+    }
+
+    pub(crate) fn abort(&self) {
+        self.set(ABORTED);
+    }
+
+    /// Whether the task ended by a panic.
+    #[inline]
+    pub(crate) fn has_panicked(&self) -> bool {
+        self.has(PANICKED)
+    }
+
+    /// Whether the task has ended.
+    #[inline]
+    pub(crate) fn is_done(&self) -> bool {
+        matches!(self.stage.get(), Stage::Done | Stage::Taken)
+    }
+}
+
+/// A task of this shard. Copying it holds nothing: see the module's rules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct TaskRef(NonNull<Header>);
 
@@ -94,28 +157,26 @@ impl TaskRef {
     /// Makes a task that the table and a handle hold.
     #[inline]
     pub(crate) fn new<F: Future + 'static>(
-        context: &Context,
+        blocks: &Rc<Blocks>,
         future: F,
         token: Token,
         group: GroupId,
     ) -> Self {
-        let block = context.blocks().take(Task::<F>::CLASS).cast::<Task<F>>();
+        let block = blocks.take(Task::<F>::CLASS).cast::<Task<F>>();
         let task = Task {
             header: Header {
                 vtable: &Task::<F>::VTABLE,
-                token,
                 next: Cell::new(None),
+                token,
                 stage: Cell::new(Stage::Pending),
-                queued: Cell::new(false),
-                aborted: Cell::new(false),
-                panicked: Cell::new(false),
-                in_table: Cell::new(true),
-                has_handle: Cell::new(true),
+                flags: Cell::new(IN_TABLE | HAS_HANDLE),
                 group,
-                joiner: Joiner::default(),
-                blocks: Rc::clone(context.blocks()),
+                joiner: Joiner::new(),
+                blocks: Rc::clone(blocks),
             },
-            body: UnsafeCell::new(Body::Future(future)),
+            body: UnsafeCell::new(Body {
+                future: ManuallyDrop::new(future),
+            }),
         };
         // SAFETY: Valid: the block was made for this layout. Exclusive: it is not in use.
         unsafe { block.write(task) };
@@ -129,34 +190,9 @@ impl TaskRef {
         unsafe { self.0.as_ref() }
     }
 
-    /// The task has left the table.
-    #[inline]
-    pub(crate) fn leave_table(self) {
-        self.header().in_table.set(false);
-        self.release();
-    }
-
-    /// Frees the block if nothing holds it any more.
-    #[inline]
-    pub(crate) fn release(self) {
-        let header = self.header();
-        if header.in_table.get() || header.has_handle.get() || header.queued.get() {
-            return;
-        }
-        let class = header.vtable.class;
-        header.joiner.clear();
-        // The body is empty: a task leaves the table when it is done, and the handle leaves it when
-        // the output was taken or dropped.
-        let place = (&raw const header.blocks).cast_mut();
-        // SAFETY: Valid: the header lives, and nobody reads its `blocks` after this. Exclusive:
-        // nothing holds the task any more.
-        let blocks = unsafe { place.read() };
-        blocks.give(self.0.cast(), class);
-    }
-
     /// Polls the future. `Ready` says that the task is done and its output stored.
     #[inline]
-    pub(crate) fn poll(&self, context: &mut TaskContext<'_>) -> Poll<()> {
+    pub(crate) fn poll(self, context: &mut TaskContext<'_>) -> Poll<()> {
         let header = self.header();
         assert!(
             header.stage.get() == Stage::Pending,
@@ -166,23 +202,17 @@ impl TaskRef {
         // SAFETY: Valid: the table's function is the one for this task's type. Exclusive: the stage
         // was `Pending` and is now `Running`, so nobody else touches the body meanwhile.
         let poll = unsafe { (header.vtable.poll)(self.0, context) };
-        self.leave(poll.is_ready());
+        header.stage.set(if poll.is_ready() {
+            Stage::Done
+        } else {
+            Stage::Pending
+        });
         poll
     }
 
-    /// Wakes who waits for the output of a task that is done, and drops an output that nobody wants.
-    #[inline]
-    pub(crate) fn settle(self, context: &Context) {
-        let header = self.header();
-        if header.has_handle.get() {
-            header.joiner.wake(context);
-        } else {
-            self.drop_output();
-        }
-    }
-
     /// Drops the future; the output becomes [`JoinError::Cancelled`].
-    pub(crate) fn cancel(&self) {
+    #[cold]
+    pub(crate) fn cancel(self) {
         let header = self.header();
         assert!(
             header.stage.get() == Stage::Pending,
@@ -191,51 +221,21 @@ impl TaskRef {
         header.stage.set(Stage::Running);
         // SAFETY: As in `poll`.
         unsafe { (header.vtable.cancel)(self.0) };
-        self.leave(true);
-    }
-
-    fn leave(&self, done: bool) {
-        let header = self.header();
-        if !done {
-            header.stage.set(Stage::Pending);
-            return;
-        }
         header.stage.set(Stage::Done);
     }
 
-    pub(crate) fn is_done(&self) -> bool {
-        matches!(self.header().stage.get(), Stage::Done | Stage::Taken)
-    }
-
-    /// Whether the task ended by a panic.
-    pub(crate) fn has_panicked(&self) -> bool {
-        self.header().panicked.get()
-    }
-
-    /// Keeps the waker of whoever waits for the output.
+    /// Wakes who waits for the output of a task that is done, drops an output that nobody wants,
+    /// and lets go of the table's hold.
     #[inline]
-    pub(crate) fn join_with(&self, waker: &Waker) {
-        self.header().joiner.set(waker);
-    }
-
-    /// Takes the output of a done task.
-    ///
-    /// # Safety
-    ///
-    /// The task was made with a future whose output is `T`, and only its one handle calls this.
-    #[inline]
-    pub(crate) unsafe fn take_output<T>(&self) -> Option<Result<T, JoinError>> {
-        if self.header().stage.get() != Stage::Done {
-            return None;
+    pub(crate) fn leave_table(self, context: &Context) {
+        let header = self.header();
+        if header.has(HAS_HANDLE) {
+            header.joiner.wake(context);
+        } else {
+            self.drop_output();
         }
-        let mut output: Option<Result<T, JoinError>> = None;
-        let place = NonNull::from(&mut output).cast::<()>();
-        // SAFETY: Valid: the table's function writes an `Option<Result<T, JoinError>>`, as the
-        // caller vouches, into a place of that type. Exclusive: the stage is `Done` and this is
-        // the only handle.
-        unsafe { (self.header().vtable.take_output)(self.0, place) };
-        self.header().stage.set(Stage::Taken);
-        output
+        header.clear(IN_TABLE);
+        self.release();
     }
 
     /// The handle is gone: nobody will take the output.
@@ -245,18 +245,64 @@ impl TaskRef {
         if header.stage.get() == Stage::Done {
             self.drop_output();
         }
-        header.has_handle.set(false);
+        header.clear(HAS_HANDLE);
         self.release();
     }
 
-    fn drop_output(&self) {
+    /// Frees the block if nothing holds it any more.
+    #[inline]
+    pub(crate) fn release(self) {
+        if !self.header().has(IN_TABLE | HAS_HANDLE | QUEUED) {
+            self.free();
+        }
+    }
+
+    #[inline]
+    fn free(self) {
+        let class = self.header().vtable.class;
+        let header = self.0.as_ptr();
+        // SAFETY: Valid: the header lives. Exclusive: nothing holds the task any more, and its body
+        // is empty: the table lets go of a task that is done, and the handle once the output was
+        // taken or dropped.
+        let blocks = unsafe { (&raw const (*header).blocks).read() };
+        self.header().joiner.clear();
+        blocks.give(self.0.cast(), class);
+    }
+
+    /// Keeps the waker of whoever waits for the output.
+    #[inline]
+    pub(crate) fn join_with(self, waker: &Waker) {
+        self.header().joiner.set(waker);
+    }
+
+    /// Takes the output of a done task.
+    ///
+    /// # Safety
+    ///
+    /// The task was made with a future whose output is `T`, and only its one handle calls this.
+    #[inline]
+    pub(crate) unsafe fn take_output<T>(self) -> Option<Result<T, JoinError>> {
+        let header = self.header();
+        if header.stage.get() != Stage::Done {
+            return None;
+        }
+        header.stage.set(Stage::Taken);
+        // SAFETY: Valid: the body begins there in the same block.
+        let output = unsafe { self.0.byte_add(header.vtable.body) }.cast::<Result<T, JoinError>>();
+        // SAFETY: Valid: the stage was `Done`, so the body holds an output, of `T` as the caller
+        // vouches, at its beginning. Exclusive: the stage is `Taken` now, so it is read once.
+        Some(unsafe { output.read() })
+    }
+
+    #[cold]
+    fn drop_output(self) {
         let header = self.header();
         // The drop is the user's code: while it runs, the stage keeps others out.
         header.stage.set(Stage::Running);
-        // SAFETY: As in `poll`; the stage was `Done`, and nobody holds the output, since only the
-        // one handle takes it and that is gone.
+        // SAFETY: Valid: the stage was `Done`, so the body holds an output; the table's function is
+        // the one for its type. Exclusive: the stage is `Running` now.
         unsafe { (header.vtable.drop_output)(self.0) };
-        header.stage.set(Stage::Done);
+        header.stage.set(Stage::Taken);
     }
 }
 
@@ -276,9 +322,8 @@ unsafe fn body<'a, F: Future>(header: NonNull<Header>) -> &'a mut Body<F> {
 unsafe fn poll<F: Future>(header: NonNull<Header>, context: &mut TaskContext<'_>) -> Poll<()> {
     // SAFETY: The caller holds the stage `Running`, and the table names this function for `F` only.
     let body = unsafe { body::<F>(header) };
-    let Body::Future(future) = body else {
-        return Poll::Ready(());
-    };
+    // SAFETY: Valid: the stage was `Pending`, so the body holds the future. Exclusive: as above.
+    let future: &mut F = unsafe { &mut body.future };
     // SAFETY: Valid: a task's block never moves, and the future is dropped in place by `finish`.
     // Exclusive: as above.
     let future = unsafe { Pin::new_unchecked(future) };
@@ -287,60 +332,60 @@ unsafe fn poll<F: Future>(header: NonNull<Header>, context: &mut TaskContext<'_>
         Ok(Poll::Ready(output)) => Ok(output),
         Err(panic) => Err(JoinError::Panicked(panic)),
     };
-    finish::<F>(header, body, output);
+    // SAFETY: As above; the future is not used any more.
+    unsafe { finish::<F>(header, body, output) };
     Poll::Ready(())
 }
 
 unsafe fn cancel<F: Future>(header: NonNull<Header>) {
     // SAFETY: The caller holds the stage `Running`, and the table names this function for `F` only.
     let body = unsafe { body::<F>(header) };
-    finish::<F>(header, body, Err(JoinError::Cancelled));
+    // SAFETY: The stage was `Pending`, so the body holds the future.
+    unsafe { finish::<F>(header, body, Err(JoinError::Cancelled)) };
 }
 
 /// Drops the future in place, then stores the output. A panic in the drop is the task's panic.
-fn finish<F: Future>(
+///
+/// # Safety
+///
+/// The body holds the future of the task behind `header`, and nobody else touches it.
+#[inline]
+unsafe fn finish<F: Future>(
     header: NonNull<Header>,
     body: &mut Body<F>,
-    output: Result<F::Output, JoinError>,
+    mut output: Result<F::Output, JoinError>,
 ) {
-    let mut output = output;
     if needs_drop::<F>() {
-        // The assignment drops the future where it lies; should that panic, `Gone` is there all the
-        // same, since the compiler writes the new value on the way out too.
-        let dropped = catch_unwind(AssertUnwindSafe(|| *body = Body::Gone));
+        let dropped = catch_unwind(AssertUnwindSafe(|| {
+            // SAFETY: Valid: the body holds the future, as the caller vouches.
+            let future = unsafe { &mut body.future };
+            // SAFETY: Valid and exclusive: as above; it is dropped once, for the body is overwritten
+            // below without a look at it, whether this panics or not.
+            unsafe { ManuallyDrop::drop(future) };
+        }));
         if let Err(panic) = dropped {
             output = Err(JoinError::Panicked(panic));
         }
     }
-    // SAFETY: Valid: the task lives. Exclusive: the header is only ever shared.
-    let header = unsafe { header.as_ref() };
-    header
-        .panicked
-        .set(matches!(output, Err(JoinError::Panicked(_))));
-    *body = Body::Output(output);
-}
-
-unsafe fn take_output<F: Future>(header: NonNull<Header>, place: NonNull<()>) {
-    // SAFETY: The stage is `Done` and the one handle calls, so nobody else touches the body.
-    let body = unsafe { body::<F>(header) };
-    if let Body::Output(output) = std::mem::replace(body, Body::Gone) {
-        let place = place.cast::<Option<Result<F::Output, JoinError>>>();
-        // SAFETY: Valid: the caller's place is of that type. Exclusive: it is the caller's own.
-        unsafe { *place.as_ptr() = Some(output) };
+    if let Err(JoinError::Panicked(_)) = &output {
+        // SAFETY: Valid: the task lives. Exclusive: the header is only ever shared.
+        unsafe { header.as_ref() }.set(PANICKED);
     }
+    body.output = ManuallyDrop::new(output);
 }
 
 unsafe fn drop_output<F: Future>(header: NonNull<Header>) {
     // SAFETY: The caller holds the stage `Running`, and the table names this function for `F` only.
     let body = unsafe { body::<F>(header) };
-    let output = std::mem::replace(body, Body::Gone);
-    if let Err(panic) = catch_unwind(AssertUnwindSafe(move || drop(output))) {
-        report_lost(&*panic);
+    // SAFETY: Valid: the stage was `Done`, so the body holds an output.
+    let output = unsafe { &mut body.output };
+    let dropped = catch_unwind(AssertUnwindSafe(|| {
+        // SAFETY: Valid and exclusive: as above; the caller's stage is `Taken` after this.
+        unsafe { ManuallyDrop::drop(output) };
+    }));
+    if let Err(panic) = dropped {
+        // Nobody can be handed this panic: say so rather than swallow it.
+        let message = panic_message(&*panic);
+        tracing::error!(message, "a task's output panicked when it was dropped");
     }
-}
-
-/// Nobody can be handed this panic: say so rather than swallow it.
-fn report_lost(panic: &(dyn Any + Send)) {
-    let message = crate::error::panic_message(panic);
-    tracing::error!(message, "a task's output panicked when it was dropped");
 }

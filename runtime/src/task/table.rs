@@ -27,12 +27,23 @@ pub(crate) struct TaskTable {
     live: Cell<usize>,
 }
 
-/// A slot that [`TaskTable::reserve`] gave out.
-pub(crate) struct Reserved {
-    pub(crate) slot: Slot,
-    pub(crate) generation: Generation,
-    /// The slot was never used before.
-    pub(crate) is_new: bool,
+impl Slots {
+    /// A slot that was never used before.
+    #[cold]
+    fn grow(&mut self, open: impl FnOnce(Slot)) -> Option<Slot> {
+        if self.entries.len() == SLOTS_MAX {
+            return None;
+        }
+        let generation = Generation::default();
+        self.entries.push(Entry {
+            task: None,
+            generation,
+            next_free: None,
+        });
+        let slot = Slot::new(self.entries.len() - 1);
+        open(slot);
+        Some(slot)
+    }
 }
 
 impl TaskTable {
@@ -43,42 +54,28 @@ impl TaskTable {
         f(unsafe { &mut *self.slots.get() })
     }
 
-    /// A free slot and the generation that its next task has, or `None` when all 2^24 are taken.
+    /// Puts the task that `make` makes for a free slot and its generation into that slot. `make`
+    /// only lays the task out. `None` when all 2^24 slots are taken.
+    ///
+    /// `open` is called first with a slot that was never used before.
     #[inline]
-    pub(crate) fn reserve(&self) -> Option<Reserved> {
-        self.with_slots(|slots| match slots.free {
-            Some(slot) => {
-                let entry = &slots.entries[slot.index()];
-                slots.free = entry.next_free;
-                Some(Reserved {
-                    slot,
-                    generation: entry.generation,
-                    is_new: false,
-                })
-            }
-            None if slots.entries.len() == SLOTS_MAX => None,
-            None => {
-                let generation = Generation::default();
-                slots.entries.push(Entry {
-                    task: None,
-                    generation,
-                    next_free: None,
-                });
-                let slot = Slot::new(slots.entries.len() - 1);
-                Some(Reserved {
-                    slot,
-                    generation,
-                    is_new: true,
-                })
-            }
+    pub(crate) fn insert(
+        &self,
+        open: impl FnOnce(Slot),
+        make: impl FnOnce(Slot, Generation) -> TaskRef,
+    ) -> Option<TaskRef> {
+        self.with_slots(|slots| {
+            let slot = match slots.free {
+                Some(slot) => slot,
+                None => slots.grow(open)?,
+            };
+            let entry = &mut slots.entries[slot.index()];
+            slots.free = entry.next_free;
+            let task = make(slot, entry.generation);
+            entry.task = Some(task);
+            self.live.set(self.live.get() + 1);
+            Some(task)
         })
-    }
-
-    /// Puts a task into the slot that was reserved for it.
-    #[inline]
-    pub(crate) fn put(&self, slot: Slot, task: TaskRef) {
-        self.live.set(self.live.get() + 1);
-        self.with_slots(|slots| slots.entries[slot.index()].task = Some(task));
     }
 
     /// The task in `slot`, if there is one.

@@ -40,6 +40,9 @@ impl Generation {
 pub(crate) struct Token(u64);
 
 impl Token {
+    /// No task: mailbox 65,535 is never given out.
+    pub(crate) const NONE: Self = Self(u64::MAX);
+
     pub(crate) fn new(mailbox: MailboxId, slot: Slot, generation: Generation) -> Self {
         Self(
             u64::from(mailbox.0) << (2 * SLOT_BITS)
@@ -52,7 +55,7 @@ impl Token {
         Self(bits)
     }
 
-    pub(crate) fn bits(self) -> u64 {
+    pub(crate) const fn bits(self) -> u64 {
         self.0
     }
 

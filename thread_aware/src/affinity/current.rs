@@ -154,6 +154,30 @@ pub fn context() -> Option<Rc<dyn Any>> {
     })
 }
 
+/// A number for what is entered on this thread now: 0 outside, else one that no other [`enter`] of
+/// this thread has had or will have.
+///
+/// Who has looked a context up may keep what it found for as long as this number stays the same,
+/// and spare itself [`with_context`]'s comparison of types. It costs one read of a thread-local.
+///
+/// ```
+/// use std::rc::Rc;
+/// use thread_aware::affinity::{enter, entry, pinned_affinities};
+///
+/// assert_eq!(entry(), 0);
+/// let outer = enter(pinned_affinities(&[1])[0], Rc::new(()));
+/// let number = entry();
+/// let inner = enter(pinned_affinities(&[1])[0], Rc::new(()));
+/// assert_ne!(entry(), number);
+/// drop(inner);
+/// assert_eq!(entry(), number);
+/// ```
+#[inline]
+#[must_use]
+pub fn entry() -> u64 {
+    PLACE.with(|place| place.key.get())
+}
+
 /// What a registry pinned this thread to.
 #[cfg(feature = "threads")]
 pub(crate) fn pinned() -> Option<Affinity> {

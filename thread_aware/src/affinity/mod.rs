@@ -14,7 +14,7 @@ mod shape;
 mod value;
 
 #[cfg(feature = "std")]
-pub use current::{Entered, context, current, enter, with_context};
+pub use current::{Entered, context, current, enter, entry, with_context};
 #[cfg(feature = "threads")]
 pub(crate) use current::{pinned, set_pinned};
 #[cfg(feature = "threads")]
