@@ -24,6 +24,7 @@ mod ring;
 mod send;
 mod setup;
 mod slots;
+mod stash;
 mod stream;
 mod token;
 

@@ -104,7 +104,7 @@ fn unread_bytes_keep_a_descriptor_from_being_taken_out() {
         assert!(poll_once(stream.read(Vec::with_capacity(8))).is_pending());
         driver.turn();
         peer.write_all(b"unread").unwrap();
-        turn_until(driver, || stream.socket.stash.borrow().len() == 1);
+        turn_until(driver, || stream.socket.stash.borrow().chunks() == 1);
         let error = stream.into_fd().unwrap_err();
         assert_eq!(error.kind(), ErrorKind::ResourceBusy);
     });

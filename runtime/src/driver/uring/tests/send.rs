@@ -57,7 +57,7 @@ fn a_write_that_must_wait_arrives_whole_and_in_order() {
     on_every_shape(|driver| {
         let (stream, peer) = pair(driver);
         set_send_buffer(&stream, 4096);
-        let sent = pattern(3_000_000);
+        let sent = pattern(500_000);
         let reader = drain(peer);
         block_on(driver, write_all(&stream, &sent));
         drop(stream);
