@@ -44,7 +44,7 @@ pub(crate) struct Uring {
     /// `None` after the ring was released.
     pub(super) ring: RefCell<Option<Ring>>,
     pub(super) slots: RefCell<Slots<Op>>,
-    messages: RefCell<Messages>,
+    pub(super) messages: RefCell<Messages>,
     pub(super) buffers: RefCell<Option<BufferRing>>,
     /// Receive buffers that the kernel has and has not filled, as far as completions tell.
     pub(super) given: Cell<usize>,
@@ -188,6 +188,7 @@ impl Uring {
     /// the eventfd.
     pub(crate) fn ring(&self, bell: &'static Bell, epoch: Epoch) {
         if self.features.msg_ring
+            && !self.closing.get()
             && let Some(ring) = &mut *self.ring.borrow_mut()
             && let Some(entry) = self.messages.borrow_mut().queue(bell, epoch, self.skips())
         {

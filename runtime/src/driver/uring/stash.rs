@@ -37,7 +37,9 @@ impl Stash {
             return (0, None);
         };
         let n = chunk.len().min(room.len());
-        room[..n].write_copy_of_slice(&chunk[..n]);
+        for (place, byte) in room.iter_mut().zip(chunk.iter()) {
+            place.write(*byte);
+        }
         chunk.advance(n);
         self.bytes -= n;
         let spent = if chunk.is_empty() { self.pop() } else { None };
