@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use thread_aware::affinity::Affinity;
 
+use crate::driver::RingKeepalive;
 use crate::inbox::Inbox;
 use crate::mesh::{Doorbells, Pair};
 use crate::metrics::ShardCounters;
@@ -83,6 +84,8 @@ pub(crate) struct Stopped {
     pub(crate) shards: usize,
     /// Operations that the kernel still held when their shard's limit was over.
     pub(crate) in_flight: usize,
+    /// Rings of stopped shards, which close together with the last one's.
+    rings: Vec<RingKeepalive>,
 }
 
 impl Directory {
@@ -169,13 +172,22 @@ impl Directory {
     }
 
     /// One shard has dropped its tasks and closed its driver.
-    pub(crate) fn shard_stopped(&self, in_flight: usize) {
+    pub(crate) fn shard_stopped(&self, in_flight: usize, ring: Option<RingKeepalive>) {
         let mut stopped = self
             .stopped
             .lock()
             .unwrap_or_else(std::sync::PoisonError::into_inner);
-        stopped.shards += 1;
         stopped.in_flight += in_flight;
+        stopped.rings.extend(ring);
+        stopped.shards += 1;
+        let all = stopped.shards == self.members.len();
+        let rings = if all {
+            std::mem::take(&mut stopped.rings)
+        } else {
+            Vec::new()
+        };
+        // They close before anybody is told that all is over, so that no descriptor is left then.
+        drop(rings);
         self.all_stopped.notify_all();
     }
 

@@ -242,7 +242,7 @@ fn a_stream_goes_to_std_and_back() {
 fn the_adapter_reads_and_writes_borrowed_buffers() {
     on_every_driver(|| async {
         let (client, server) = pair().await;
-        let bytes = payload(3, 1_000_000);
+        let bytes = payload(3, 300_000);
         let echo = spawn(async move {
             let (read, mut write) = server.compat().split();
             futures_util::io::copy(read, &mut write).await.unwrap();

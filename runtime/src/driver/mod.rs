@@ -26,6 +26,7 @@ use corelane_primitives::Epoch;
 use crate::error::DriverError;
 use crate::metrics::ShardCounters;
 use bell::Bell;
+pub(crate) use uring::RingKeepalive;
 
 /// One shard's I/O backend.
 #[derive(Debug, Clone)]
@@ -103,6 +104,17 @@ impl Driver {
             Self::Uring(driver) => driver.close(limit),
             Self::Epoll(driver) => driver.close(limit),
             Self::Sim(driver) => driver.close(limit),
+        }
+    }
+}
+
+impl Driver {
+    /// Takes what must stay open until every shard has stopped out of a closed driver: other shards
+    /// address a ring by the number of its descriptor, which must not name anything else meanwhile.
+    pub(crate) fn release_ring(&self) -> Option<RingKeepalive> {
+        match self {
+            Self::Uring(driver) => driver.release_ring(),
+            Self::Epoll(_) | Self::Sim(_) => None,
         }
     }
 }
