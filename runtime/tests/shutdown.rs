@@ -9,8 +9,8 @@ use std::time::Duration;
 use corelane::task::yield_now;
 use corelane::time::sleep;
 use corelane::{
-    Builder, Driver, JoinError, Placement, Running, Runtime, ShutdownError, StartError,
-    SubmitError, metrics, shards, shutdown, spawn,
+    Builder, Driver, Placement, Running, Runtime, ShutdownError, StartError, shards, shutdown,
+    spawn,
 };
 
 const LIMIT: Duration = Duration::from_secs(60);
