@@ -17,8 +17,8 @@ use crate::feed::{Options, Report};
 /// Runs the service as `options` say, shows its report, and gives the status to end with.
 ///
 /// Zero is a run without trouble; one a book with another hash than was expected; two an input, a
-/// file or an address that is of no use, or with `strict` a malformed line. What had been applied by
-/// then is reported all the same.
+/// file or an address that is of no use, or with `strict` a malformed line. What had been applied
+/// by then is reported all the same.
 pub fn run(options: &Options) -> ExitCode {
     match try_run(options) {
         Ok(status) => status,
