@@ -1,7 +1,8 @@
 //! The only file of this crate that names atomics.
 //!
-//! Data moves by Release and Acquire; `fence(SeqCst)` stands only in sleep and wake. What needs a model (lanes, sleep
-//! and wake) lives in `corelane-primitives`, whose own `sync` swaps in loom's types.
+//! Data moves by Release and Acquire; `fence(SeqCst)` stands only in sleep and wake. What needs a
+//! model (lanes, sleep and wake) lives in `corelane-primitives`, whose own `sync` swaps in loom's
+//! types.
 
 pub(crate) use std::sync::atomic::{
     AtomicBool, AtomicI32, AtomicPtr, AtomicU8, AtomicU16, AtomicU64, Ordering, fence,
