@@ -133,7 +133,8 @@
 //! read?;
 //! assert_eq!(buffer, b"hello");
 //! drop(client);
-//! server.await.map_err(std::io::Error::other)?
+//! server.await??; // the task did not panic, and met no error
+//! # Ok::<_, Box<dyn std::error::Error>>(())
 //! # })??;
 //! # Ok(())
 //! # }
