@@ -121,6 +121,15 @@ impl<T> Producer<T> {
         self.shared.consumer_seat.wake()
     }
 
+    /// Whether the consumer looks parked and not yet woken.
+    ///
+    /// A hint for who defers [`notify`](Self::notify): it costs one load of a line that changes only
+    /// when the consumer parks or goes on, and does not replace the notify.
+    #[inline]
+    pub fn consumer_looks_parked(&self) -> bool {
+        self.shared.consumer_seat.looks_parked()
+    }
+
     /// How many slots are free now; it can only grow until the next push.
     pub fn slots(&self) -> usize {
         let head = self.shared.head.load(acquire(Site::LaneReadHead));
