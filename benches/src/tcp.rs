@@ -13,9 +13,6 @@ use thread_aware::registry::original_mask;
 use crate::tasks::on_shard;
 use crate::{WHO, driver, ours};
 
-/// Bytes of a receive buffer of the shard, by default.
-const CHUNK_BYTES: usize = 4_096;
-
 pub(crate) fn entries() -> Vec<Entry> {
     vec![
         Entry::round(("tcp", "echo_64b_c1_spin"), WHO, |params| {
@@ -31,7 +28,7 @@ pub(crate) fn entries() -> Vec<Entry> {
     ]
 }
 
-/// Small requests: the shard's pooled chunks in, the same chunks out.
+/// The only connection: the shard's pooled chunks in, the same chunks out.
 async fn echo_chunks(stream: TcpStream) {
     // A reset ends the connection like an end of stream: the client checks what it received.
     while let Ok(chunk) = stream.read_chunk().await {
@@ -41,7 +38,7 @@ async fn echo_chunks(stream: TcpStream) {
     }
 }
 
-/// Requests that are longer than a chunk: a buffer of the request's size, as each peer has.
+/// One of many connections: a buffer of the request's size for each, as with every peer.
 async fn echo_buffer(stream: TcpStream, bytes: usize) {
     let mut buffer = Vec::with_capacity(bytes);
     loop {
@@ -167,10 +164,6 @@ async fn accept_all(
     bound.send(()).map_err(|_| BenchError::Panicked)?;
     loop {
         let (stream, _) = listener.accept().await.map_err(BenchError::io("accept"))?;
-        if bytes > CHUNK_BYTES {
-            corelane::spawn(echo_buffer(stream, bytes)).detach();
-        } else {
-            corelane::spawn(echo_chunks(stream)).detach();
-        }
+        corelane::spawn(echo_buffer(stream, bytes)).detach();
     }
 }

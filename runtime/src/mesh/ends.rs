@@ -71,6 +71,8 @@ pub(crate) struct Mesh {
     peers: RefCell<Vec<Peer>>,
     dirty: RefCell<Vec<ShardIndex>>,
     unfinished: RefCell<Vec<ShardIndex>>,
+    /// Peers with news in this turn: empty between turns, kept so that a turn allocates nothing.
+    news: Cell<Vec<ShardIndex>>,
     /// Lane ends of this shard whose other end is told after the turn.
     links: RefCell<Vec<Rc<dyn Notify>>>,
     /// The shard has ended: what is sent from now on is dropped.
@@ -106,6 +108,7 @@ impl Mesh {
             peers: RefCell::new(peers),
             dirty: RefCell::default(),
             unfinished: RefCell::default(),
+            news: Cell::default(),
             links: RefCell::default(),
             closed: Cell::new(false),
         }
@@ -186,10 +189,10 @@ impl Mesh {
             {
                 let peer = &mut self.peers.borrow_mut()[to.get()];
                 peer.dirty = false;
-                self.directory
-                    .pair(to, self.me)
-                    .returns
-                    .publish(&mut peer.answered);
+                // Answers go back over the way that their calls came.
+                if let Some(pair) = self.directory.used_pair(to, self.me) {
+                    pair.returns.publish(&mut peer.answered);
+                }
             }
             let member = self.directory.member(to);
             member.doorbells.set(self.me);
@@ -217,7 +220,8 @@ impl Mesh {
         if !self.has_news() {
             return;
         }
-        let mut news = std::mem::take(&mut *self.unfinished.borrow_mut());
+        let mut news = self.news.take();
+        news.append(&mut self.unfinished.borrow_mut());
         for from in &news {
             self.peers.borrow_mut()[from.get()].unfinished = false;
         }
@@ -226,9 +230,10 @@ impl Mesh {
                 news.push(from);
             }
         });
-        for from in news {
+        for from in news.drain(..) {
             self.take_from(from, counters);
         }
+        self.news.set(news);
     }
 
     fn take_from(&self, from: ShardIndex, counters: &ShardCounters) {

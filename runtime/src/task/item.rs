@@ -164,8 +164,8 @@ unsafe fn refuse<F, T>(header: NonNull<Header>, error: SubmitError) {
 unsafe fn store_output<F, T>(header: NonNull<Header>, place: NonNull<()>) {
     // SAFETY: The caller owns the body, and the table names this function for these types only.
     let body = unsafe { body::<F, T>(header) };
-    // SAFETY: Valid: the caller's place holds a value of that type. Exclusive: it moves out, and the
-    // caller does not drop it.
+    // SAFETY: Valid: the caller's place holds a value of that type. Exclusive: it moves out, and
+    // the caller does not drop it.
     let output = unsafe { place.cast::<Result<T, SubmitError>>().read() };
     *body = Body::Output(output);
 }

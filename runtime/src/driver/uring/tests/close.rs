@@ -163,3 +163,23 @@ fn a_refused_ring_is_told_as_such() {
     assert!(matches!(error, crate::error::DriverError::UringRefused(_)));
     assert_eq!(bell.ring_fd(), None);
 }
+
+#[test]
+fn a_closing_driver_still_rings_others() {
+    let (driver, _) = open(NEWEST);
+    let (sleeper, target) = open(NEWEST);
+    let queued = target.sleep.prepare();
+    driver.ring(target, queued);
+    assert_eq!(driver.close(Duration::from_secs(10)).unwrap(), 0);
+    assert_eq!(target.sleep.sleeper(), None, "rung by what was queued");
+    target.sleep.awake();
+    let late = target.sleep.prepare();
+    driver.ring(target, late);
+    assert_eq!(
+        target.sleep.sleeper(),
+        None,
+        "rung at once, through the eventfd"
+    );
+    sleeper.park(None).unwrap();
+    assert_eq!(sleeper.close(Duration::from_secs(10)).unwrap(), 0);
+}
