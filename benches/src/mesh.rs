@@ -12,6 +12,8 @@ use crate::{WHO, driver, ours};
 
 /// Slots of the lane, as in every ring of the mesh row.
 const CAPACITY: usize = 1_024;
+/// Messages pushed between two looks at whether the other shard sleeps.
+const BATCH: u64 = 64;
 
 pub(crate) fn entries() -> Vec<Entry> {
     vec![
@@ -69,12 +71,25 @@ fn one_way(params: &Params) -> Result<Sample, BenchError> {
         let (mut producer, mut consumer) = lane(CAPACITY);
         let sent = corelane::shards()[1].submit(move || async move {
             let start = Meter::start();
-            for number in 0..ops {
-                let closed = |_| BenchError::Stalled {
-                    done: number,
+            let mut next = 0;
+            while next < ops {
+                let stalled = |_| BenchError::Stalled {
+                    done: next,
                     of: ops,
                 };
-                producer.send(number).await.map_err(closed)?;
+                let end = (next + BATCH).min(ops);
+                producer
+                    .room((end - next) as usize)
+                    .await
+                    .map_err(stalled)?;
+                for number in next..end {
+                    producer.push(number).map_err(|_| BenchError::Stalled {
+                        done: number,
+                        of: ops,
+                    })?;
+                }
+                producer.notify();
+                next = end;
             }
             Ok::<_, BenchError>(start)
         });
@@ -87,6 +102,9 @@ fn one_way(params: &Params) -> Result<Sample, BenchError> {
                 });
             };
             tally.take(number);
+            while let Some(number) = consumer.pop() {
+                tally.take(number);
+            }
         }
         let end = Meter::start();
         one_way_sample(sent.await.map_err(ours)??, end, &tally, ops)

@@ -1,4 +1,4 @@
-//! TCP echo on our streams: pooled chunks in, the same chunks out.
+//! TCP echo on our streams.
 
 use std::net::SocketAddr;
 use std::sync::mpsc::{Sender, channel};
@@ -28,12 +28,30 @@ pub(crate) fn entries() -> Vec<Entry> {
     ]
 }
 
-async fn echo(stream: TcpStream) {
+/// The only connection: the shard's pooled chunks in, the same chunks out.
+async fn echo_chunks(stream: TcpStream) {
     // A reset ends the connection like an end of stream: the client checks what it received.
     while let Ok(chunk) = stream.read_chunk().await {
         if chunk.is_empty() || stream.write_all(chunk).await.0.is_err() {
             return;
         }
+    }
+}
+
+/// One of many connections: a buffer of the request's size for each, as with every peer.
+async fn echo_buffer(stream: TcpStream, bytes: usize) {
+    let mut buffer = Vec::with_capacity(bytes);
+    loop {
+        let (received, filled) = stream.read(buffer).await;
+        if !matches!(received, Ok(1..)) {
+            return;
+        }
+        let (sent, mut emptied) = stream.write_all(filled).await;
+        if sent.is_err() {
+            return;
+        }
+        emptied.clear();
+        buffer = emptied;
     }
 }
 
@@ -50,7 +68,7 @@ fn echo_c1(params: &Params, idle: IdlePolicy) -> Result<Sample, BenchError> {
             stream
                 .set_nodelay(true)
                 .map_err(BenchError::io("set TCP_NODELAY"))?;
-            echo(stream).await;
+            echo_chunks(stream).await;
             Ok(())
         })
     };
@@ -102,6 +120,7 @@ fn serve(serving: Serving) -> Result<(), BenchError> {
         cores,
         ready,
         counters,
+        bytes,
         ..
     } = serving;
     let address = listeners[0]
@@ -125,7 +144,7 @@ fn serve(serving: Serving) -> Result<(), BenchError> {
             .iter()
             .map(|shard| {
                 let bound = bound.clone();
-                shard.submit(move || accept_all(address, bound))
+                shard.submit(move || accept_all(address, bytes, bound))
             })
             .collect::<Vec<_>>();
         counters.remark(driver());
@@ -135,12 +154,16 @@ fn serve(serving: Serving) -> Result<(), BenchError> {
     outcome.map_err(ours)?
 }
 
-async fn accept_all(address: SocketAddr, bound: Sender<()>) -> Result<(), BenchError> {
+async fn accept_all(
+    address: SocketAddr,
+    bytes: usize,
+    bound: Sender<()>,
+) -> Result<(), BenchError> {
     let options = ListenOptions::new().reuse_port();
     let listener = TcpListener::bind_with(address, &options).map_err(BenchError::io("bind"))?;
     bound.send(()).map_err(|_| BenchError::Panicked)?;
     loop {
         let (stream, _) = listener.accept().await.map_err(BenchError::io("accept"))?;
-        corelane::spawn(echo(stream)).detach();
+        corelane::spawn(echo_buffer(stream, bytes)).detach();
     }
 }

@@ -16,8 +16,9 @@ fn plan(suites: &[&str], out: &Path) -> Plan {
 }
 
 fn results(suite: &str, out: &Path) -> Vec<Row> {
-    let text = std::fs::read_to_string(out.join(format!("{suite}.json"))).unwrap();
-    serde_json::from_str(&text).unwrap()
+    let text = std::fs::read_to_string(out.join(format!("{suite}.json")))
+        .expect("a run writes a file for each of its suites");
+    serde_json::from_str(&text).expect("the file is an array of rows")
 }
 
 fn twin() -> PathBuf {

@@ -49,7 +49,7 @@
 //! The first two are wait-free and never wake anybody. If the other end may be asleep, call
 //! [`Producer::notify`] or [`Consumer::notify`] once after a batch; it costs a fence and a load
 //! when that end is awake. An end that goes to sleep itself announces first what it left unsaid, so
-//! two ends never sleep on each other. Memory is `capacity` slots and 640 bytes, allocated once.
+//! two ends never sleep on each other. Memory is `capacity` slots and 768 bytes, allocated once.
 //!
 //! # Cancel safety
 //!

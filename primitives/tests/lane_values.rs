@@ -145,7 +145,7 @@ fn values_of_a_chunk_not_committed_are_dropped_once() {
 #[test]
 fn forgotten_chunks_double_nothing() {
     let mut source = Source::new();
-    let (mut producer, mut consumer) = filled(&mut source, 4, 1);
+    let (producer, mut consumer) = filled(&mut source, 4, 1);
     let mut chunk = consumer.read_chunk(4);
     drop((chunk.next(), chunk.next()));
     std::mem::forget(chunk);

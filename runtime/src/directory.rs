@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use thread_aware::affinity::Affinity;
 
+use crate::driver::RingKeepalive;
 use crate::inbox::Inbox;
 use crate::mesh::{Doorbells, Pair};
 use crate::metrics::ShardCounters;
@@ -83,6 +84,8 @@ pub(crate) struct Stopped {
     pub(crate) shards: usize,
     /// Operations that the kernel still held when their shard's limit was over.
     pub(crate) in_flight: usize,
+    /// Rings of stopped shards, which close together with the last one's.
+    rings: Vec<RingKeepalive>,
 }
 
 impl Directory {
@@ -130,16 +133,29 @@ impl Directory {
 
     /// Whether draining is over at `now`. The shard that finds it so tells the others.
     pub(crate) fn is_drained(&self, now: Instant) -> bool {
-        // A task that waits for another shard is live here meanwhile, so that a reading in which no
-        // shard has a task means that none will get one but from outside.
-        let idle =
-            |member: &Member| member.counters.ended.value() == member.counters.spawned.value();
         let over = self.drains_by_itself.load(Ordering::Relaxed)
-            && (now >= self.drain_until() || self.members.iter().all(idle));
+            && (now >= self.drain_until() || self.is_idle());
         if over {
             self.stop();
         }
         over
+    }
+
+    /// Whether no shard has a task, and none will get one but from outside.
+    fn is_idle(&self) -> bool {
+        // A task that waits for another shard is live meanwhile. One that ended while this looked
+        // may have left another on a shard that was looked at before it: then the second look finds
+        // a task more. The inbox comes first: what has left it is a task already.
+        let tasks = |member: &Member| {
+            let waits = member.inbox.has_any();
+            let ended = member.counters.ended.value_published();
+            (!waits && ended == member.counters.spawned.value()).then_some(ended)
+        };
+        let look = || self.members.iter().map(tasks);
+        look().all(|ended| ended.is_some()) && {
+            let before: Vec<_> = look().collect();
+            before.iter().all(Option::is_some) && look().eq(before)
+        }
     }
 
     /// Asks all shards to end by themselves until `until`.
@@ -169,13 +185,22 @@ impl Directory {
     }
 
     /// One shard has dropped its tasks and closed its driver.
-    pub(crate) fn shard_stopped(&self, in_flight: usize) {
+    pub(crate) fn shard_stopped(&self, in_flight: usize, ring: Option<RingKeepalive>) {
         let mut stopped = self
             .stopped
             .lock()
             .unwrap_or_else(std::sync::PoisonError::into_inner);
-        stopped.shards += 1;
         stopped.in_flight += in_flight;
+        stopped.rings.extend(ring);
+        stopped.shards += 1;
+        let all = stopped.shards == self.members.len();
+        let rings = if all {
+            std::mem::take(&mut stopped.rings)
+        } else {
+            Vec::new()
+        };
+        // They close before anybody is told that all is over, so that no descriptor is left then.
+        drop(rings);
         self.all_stopped.notify_all();
     }
 

@@ -1,4 +1,5 @@
-//! Thread-per-core runtime for Linux: a shard on every physical core, `!Send` tasks that never migrate.
+//! Thread-per-core runtime for Linux: a shard on every physical core, `!Send` tasks that never
+//! migrate.
 //!
 //! ```
 //! #[corelane::main]

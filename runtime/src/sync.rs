@@ -1,7 +1,8 @@
 //! The only file of this crate that names atomics.
 //!
-//! Data moves by Release and Acquire; `fence(SeqCst)` stands only in sleep and wake. What needs a model (lanes, sleep
-//! and wake) lives in `corelane-primitives`, whose own `sync` swaps in loom's types.
+//! Data moves by Release and Acquire; `fence(SeqCst)` stands only in sleep and wake. What needs a
+//! model (lanes, sleep and wake) lives in `corelane-primitives`, whose own `sync` swaps in loom's
+//! types.
 
 pub(crate) use std::sync::atomic::{
     AtomicBool, AtomicI32, AtomicPtr, AtomicU8, AtomicU16, AtomicU64, Ordering, fence,
@@ -20,6 +21,21 @@ impl Counter {
             self.0.load(Ordering::Relaxed).wrapping_add(n),
             Ordering::Relaxed,
         );
+    }
+
+    /// As [`Counter::add`]; what the shard did before is seen by who sees the new value in
+    /// [`Counter::value_published`]. Only the owning shard calls this.
+    pub(crate) fn publish(&self, n: u64) {
+        // Release: pairs with the Acquire in `value_published`.
+        self.0.store(
+            self.0.load(Ordering::Relaxed).wrapping_add(n),
+            Ordering::Release,
+        );
+    }
+
+    /// The value now, and what its shard did before it published it. Any thread.
+    pub(crate) fn value_published(&self) -> u64 {
+        self.0.load(Ordering::Acquire)
     }
 
     /// Raises the value to `n` if it is below. Only the owning shard calls this.

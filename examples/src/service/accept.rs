@@ -8,12 +8,17 @@ use std::net::{SocketAddr, TcpStream as StdStream};
 use std::sync::Arc;
 
 use corelane::net::{TcpListener, TcpStream};
+use rustix::net::sockopt::set_socket_send_buffer_size;
 
 use super::console::Voice;
 use super::door::Door;
 use super::failure::Failure;
 use super::run::{Run, unless_ended};
 use crate::feed::Options;
+
+/// What the kernel may hold back for one subscriber, in bytes; it takes twice as much for its own
+/// records. By default it would take some MiB before a slow subscriber shows.
+const SEND_BUFFER_BYTES: usize = 128 << 10;
 
 /// Connections that wait for their shard at most.
 pub(super) const ARRIVALS_MAX: usize = 4096;
@@ -103,7 +108,10 @@ fn hand_over(
     let stream = stream.into_std()?;
     let arrival = match purpose {
         Purpose::Input => Arrival::Input(stream, peer),
-        Purpose::Subscriber => Arrival::Subscriber(stream),
+        Purpose::Subscriber => {
+            set_socket_send_buffer_size(&stream, SEND_BUFFER_BYTES)?;
+            Arrival::Subscriber(stream)
+        }
     };
     door.bring(arrival)
         .map_err(|_| io::ErrorKind::WouldBlock.into())

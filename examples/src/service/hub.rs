@@ -23,7 +23,7 @@ const SUBSCRIBERS_MAX: usize = 16_384;
 const BATCH_MAX: usize = 16;
 
 /// How long subscribers may take at the end to fetch what is theirs.
-const FLUSH_LIMIT: Duration = Duration::from_secs(2);
+const FLUSH_LIMIT: Duration = Duration::from_secs(3);
 
 /// The subscribers of one shard: who they are, and what they are sent.
 #[derive(Debug)]

@@ -71,7 +71,7 @@ impl<T> Consumer<T> {
     ///
     /// When the chunk is dropped, the slots of all it yielded are handed back by one Release store.
     pub fn read_chunk(&mut self, max: usize) -> ReadChunk<'_, T> {
-        let len = self.len_at_least(max.min(self.shared.capacity()));
+        let len = self.len_at_least(max.min(self.shared.slots().capacity()));
         ReadChunk::new(self, max.min(len))
     }
 
@@ -114,7 +114,7 @@ impl<T> Consumer<T> {
     /// How many slots the lane has.
     #[inline]
     pub fn capacity(&self) -> usize {
-        self.shared.capacity()
+        self.shared.slots().capacity()
     }
 
     /// Whether the producer is gone. Everything it pushed is then there to be popped, and nothing
@@ -137,7 +137,7 @@ impl<T> Consumer<T> {
         // there, and `head` has just passed it, so it is read once. Exclusive: the shared head has
         // not passed it, so the producer does not write it, and `&mut self` keeps out another
         // consumer.
-        unsafe { self.shared.read(position) }
+        unsafe { self.shared.slots().read(position) }
     }
 
     /// The known number of values; looks at the producer's line only if fewer than `wanted` are

@@ -14,6 +14,7 @@ mod consumer;
 mod producer;
 mod read_chunk;
 mod shared;
+mod slots;
 mod wait;
 mod write_chunk;
 

@@ -55,7 +55,7 @@ impl<T> Producer<T> {
         }
         let tail = self.tail;
         // SAFETY: Valid: there is room, as just seen. Exclusive: `&mut self` is the only producer.
-        unsafe { self.shared.write(tail, value) };
+        unsafe { self.shared.slots().write(tail, value) };
         self.publish(tail.wrapping_add(1));
         Ok(())
     }
@@ -76,7 +76,7 @@ impl<T> Producer<T> {
             return Err(Full(value));
         }
         // SAFETY: This is the producer, and there is room at the tail for one.
-        unsafe { self.shared.write(self.tail, value) };
+        unsafe { self.shared.slots().write(self.tail, value) };
         self.tail = self.tail.wrapping_add(1);
         Ok(())
     }
@@ -115,7 +115,7 @@ impl<T> Producer<T> {
             let position = batch.producer.tail.wrapping_add(batch.written);
             // SAFETY: Valid: fewer than `room` slots from the tail on are written. Exclusive: the
             // batch borrows the only producer mutably.
-            unsafe { batch.producer.shared.write(position, value) };
+            unsafe { batch.producer.shared.slots().write(position, value) };
             batch.written += 1;
         }
         batch.written
@@ -167,7 +167,7 @@ impl<T> Producer<T> {
     /// How many slots the lane has.
     #[inline]
     pub fn capacity(&self) -> usize {
-        self.shared.capacity()
+        self.shared.slots().capacity()
     }
 
     /// Whether the consumer is gone, so that nothing pushed from now on is ever read.

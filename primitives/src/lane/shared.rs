@@ -1,16 +1,13 @@
 //! What both ends of a lane share, and the functions that make one.
 
+use super::slots::{Memory, Slots};
 use super::{Consumer, Producer};
 use crate::LaneError;
 use crate::pad::CachePadded;
 use crate::park::Parker;
-use crate::sync::{Arc, AtomicBool, AtomicUsize, Ordering, Site, UnsafeCell, acquire, release};
-use std::mem::MaybeUninit;
+use crate::sync::{Arc, AtomicBool, AtomicUsize, Ordering, Site, acquire, release};
 use std::ops::Deref;
 use std::ptr::NonNull;
-
-/// The largest capacity, in slots.
-const CAPACITY_MAX: usize = 1 << 31;
 
 /// Makes a lane of `capacity` slots, all allocated now.
 ///
@@ -52,8 +49,7 @@ pub fn lane_with_start<T>(
     capacity: usize,
     start: usize,
 ) -> Result<(Producer<T>, Consumer<T>), LaneError> {
-    let mut slots = reserve(capacity)?;
-    slots.resize_with(capacity, || UnsafeCell::new(MaybeUninit::uninit()));
+    let memory = Memory::new(capacity)?;
     let shared = Arc::new(Shared {
         tail: CachePadded::new(AtomicUsize::new(start)),
         head: CachePadded::new(AtomicUsize::new(start)),
@@ -64,24 +60,12 @@ pub fn lane_with_start<T>(
         }),
         producer_left: AtomicBool::new(false),
         consumer_left: AtomicBool::new(false),
-        slots: slots.into_boxed_slice(),
+        memory,
     });
     Ok((
         Producer::new(Handle::new(Arc::clone(&shared)), start),
         Consumer::new(Handle::new(shared), start),
     ))
-}
-
-/// Memory for `capacity` slots, none of them made yet.
-fn reserve<T>(capacity: usize) -> Result<Vec<Slot<T>>, LaneError> {
-    if !capacity.is_power_of_two() || capacity > CAPACITY_MAX {
-        return Err(LaneError::Capacity(capacity));
-    }
-    let mut slots = Vec::new();
-    match slots.try_reserve_exact(capacity) {
-        Ok(()) => Ok(slots),
-        Err(_) => Err(LaneError::Memory(capacity)),
-    }
 }
 
 /// Where the producer waits for room.
@@ -90,8 +74,6 @@ pub(super) struct Seat {
     /// How many free slots it waits for. Written before it parks, read after its mark was seen.
     pub(super) wanted: AtomicUsize,
 }
-
-pub(super) type Slot<T> = UnsafeCell<MaybeUninit<T>>;
 
 /// One lane. Each word that a running end writes has a line of its own; the last line is read only
 /// until an end leaves.
@@ -105,7 +87,7 @@ pub(super) struct Shared<T> {
     pub(super) producer_seat: CachePadded<Seat>,
     pub(super) producer_left: AtomicBool,
     pub(super) consumer_left: AtomicBool,
-    slots: Box<[Slot<T>]>,
+    memory: Memory<T>,
 }
 
 // SAFETY: Valid: all fields but the slots are atomics and parkers, which are Send. Exclusive: the
@@ -116,55 +98,6 @@ unsafe impl<T: Send> Send for Shared<T> {}
 unsafe impl<T: Send> Sync for Shared<T> {}
 
 impl<T> Shared<T> {
-    #[inline(always)]
-    pub(super) fn capacity(&self) -> usize {
-        self.slots.len()
-    }
-
-    /// The slot of `position`. Who calls must own that position before it touches the content.
-    #[inline(always)]
-    pub(super) fn slot(&self, position: usize) -> &Slot<T> {
-        let index = position & (self.slots.len() - 1);
-        // SAFETY: Valid: the length is a power of two, at least 1 (checked when the lane was made),
-        // so the masked index is below it. Exclusive: only a shared reference to the cell comes of
-        // it.
-        unsafe { self.slots.get_unchecked(index) }
-    }
-
-    /// Writes `value` into the slot of `position`.
-    ///
-    /// # Safety
-    ///
-    /// The caller is the producer, and `position` is free: at or after the tail, and less than a
-    /// whole ring after a head that it read with Acquire.
-    #[inline(always)]
-    pub(super) unsafe fn write(&self, position: usize, value: T) {
-        self.slot(position).with_mut(|slot| {
-            // SAFETY: Valid: the slot lives as long as `self`. Exclusive: by this function's
-            // contract the consumer has given the slot back, and the tail has not yet passed it on.
-            let slot = unsafe { &mut *slot };
-            slot.write(value);
-        });
-    }
-
-    /// Moves the value of `position` out; the caller owns it and never reads it again.
-    ///
-    /// # Safety
-    ///
-    /// The slot of `position` holds a value that nobody has moved out, and no other thread touches
-    /// it.
-    #[inline(always)]
-    pub(super) unsafe fn read(&self, position: usize) -> T {
-        self.slot(position).with(|slot| {
-            // SAFETY: Valid: the slot lives as long as `self`. Exclusive: by this function's
-            // contract.
-            let slot = unsafe { &*slot };
-            // SAFETY: Valid and exclusive: by this function's contract the value is there, and is
-            // ours.
-            unsafe { slot.assume_init_read() }
-        })
-    }
-
     /// What a consumer does that leaves with `head` as its next position: tells it, wakes a parked
     /// producer, and drops what is inside at that moment.
     ///
@@ -191,7 +124,7 @@ impl<T> Shared<T> {
                     // SAFETY: Valid: `position` lies before a tail that was read with Acquire, and
                     // the head passes it once. Exclusive: the head has not yet passed it, and the
                     // consumer is us.
-                    let value = unsafe { shared.read(position) };
+                    let value = unsafe { shared.memory.slots().read(position) };
                     // Before the drop, which may panic.
                     shared.head.store(head, release(Site::LaneRelease));
                     drop(value);
@@ -235,7 +168,7 @@ impl<T> Shared<T> {
         self.head.store(head.wrapping_add(1), Ordering::Relaxed);
         // SAFETY: Valid: `head` lies before the tail, so its slot was filled and not read.
         // Exclusive: `&mut self`.
-        drop(unsafe { self.read(head) });
+        drop(unsafe { self.memory.slots().read(head) });
         true
     }
 }
@@ -254,22 +187,33 @@ impl<T> Drop for Shared<T> {
     }
 }
 
-/// One end's count of the `Arc` around a lane.
+/// One end's hold on a lane: its count of the `Arc`, and a copy of where the slots are.
 ///
 /// It is a bare pointer because the drop of an `Arc` field takes that field's address, which keeps
-/// the whole end in memory instead of registers (bench row `lanes/round_trip`: a third slower).
-pub(super) struct Handle<T>(NonNull<Shared<T>>);
+/// the whole end in memory instead of registers (bench rows `lanes`: a quarter slower).
+pub(super) struct Handle<T> {
+    shared: NonNull<Shared<T>>,
+    slots: Slots<T>,
+}
 
 // SAFETY: Valid: it stands for an `Arc<Shared<T>>`, which is Send where `Shared<T>` is Send and
-// Sync. Exclusive: it gives shared references only.
+// Sync. Exclusive: it gives shared references only; the slots have an unsafe interface.
 unsafe impl<T: Send> Send for Handle<T> {}
 // SAFETY: as for Send.
 unsafe impl<T: Send> Sync for Handle<T> {}
 
 impl<T> Handle<T> {
     fn new(shared: Arc<Shared<T>>) -> Self {
-        let shared = Arc::into_raw(shared).cast_mut();
-        Self(NonNull::new(shared).expect("an Arc is never null"))
+        let slots = shared.memory.slots();
+        let shared = NonNull::new(Arc::into_raw(shared).cast_mut());
+        let shared = shared.expect("an Arc is never null");
+        Self { shared, slots }
+    }
+
+    /// The slots, which live at least as long as this handle.
+    #[inline(always)]
+    pub(super) fn slots(&self) -> Slots<T> {
+        self.slots
     }
 
     #[cold]
@@ -288,32 +232,13 @@ impl<T> Deref for Handle<T> {
     fn deref(&self) -> &Shared<T> {
         // SAFETY: Valid: this handle's count keeps the lane alive. Exclusive: only shared
         // references to it are ever made while a handle lives.
-        unsafe { self.0.as_ref() }
+        unsafe { self.shared.as_ref() }
     }
 }
 
 impl<T> Drop for Handle<T> {
     #[inline]
     fn drop(&mut self) {
-        Self::release(self.0);
-    }
-}
-
-#[cfg(all(test, not(corelane_loom)))]
-mod tests {
-    use super::{CAPACITY_MAX, reserve};
-    use crate::LaneError;
-
-    #[test]
-    fn largest_capacity_is_2_to_the_31() {
-        assert!(reserve::<()>(CAPACITY_MAX).is_ok());
-        let above = CAPACITY_MAX << 1;
-        assert_eq!(reserve::<()>(above).err(), Some(LaneError::Capacity(above)));
-    }
-
-    #[test]
-    fn slots_without_memory_are_an_error() {
-        let slots = reserve::<[u64; 1 << 40]>(CAPACITY_MAX);
-        assert_eq!(slots.err(), Some(LaneError::Memory(CAPACITY_MAX)));
+        Self::release(self.shared);
     }
 }

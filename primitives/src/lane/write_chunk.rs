@@ -51,7 +51,7 @@ impl<'a, T> WriteChunk<'a, T> {
         let position = self.producer.tail().wrapping_add(self.filled);
         // SAFETY: Valid: the producer found `slots` slots free when it made the chunk. Exclusive:
         // the chunk borrows the only producer mutably.
-        unsafe { self.producer.shared.write(position, value) };
+        unsafe { self.producer.shared.slots().write(position, value) };
         self.filled += 1;
         Ok(())
     }
@@ -71,7 +71,7 @@ impl<'a, T> WriteChunk<'a, T> {
         // SAFETY: Valid: this chunk has filled `position`, and `filled` no longer counts it, so it
         // is read once. Exclusive: the tail has not passed it, so the consumer does not read it,
         // and the chunk borrows the producer mutably.
-        Some(unsafe { self.producer.shared.read(position) })
+        Some(unsafe { self.producer.shared.slots().read(position) })
     }
 }
 

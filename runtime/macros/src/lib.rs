@@ -49,8 +49,8 @@ pub fn main(options: TokenStream, function: TokenStream) -> TokenStream {
 /// - `seeds = N`: how many seeds `sim` runs, at least 1; 16 by default. The first runs twice, and
 ///   both runs must be the same.
 ///
-/// Environment: `CORELANE_DRIVER` (`uring` or `epoll`) leaves the other one out, and makes a refused
-/// io_uring a failure; otherwise it is left out, with a line on standard error.
+/// Environment: `CORELANE_DRIVER` (`uring` or `epoll`) leaves the other one out, and makes a
+/// refused io_uring a failure; otherwise it is left out, with a line on standard error.
 /// `CORELANE_SIM_SEED` runs that one seed.
 ///
 /// Misuse (a plain function, arguments, generics, an unknown option) is an error of the compiler

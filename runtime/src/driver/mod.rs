@@ -1,12 +1,13 @@
 //! I/O backends of a shard.
 //!
-//! Owner: one shard's thread. An enum, neither a type parameter nor a trait object, so that a stream has one type and a
-//! call one branch. Each backend delivers by waking `std::task::Waker`s; a waker of the shard's own tasks goes to its
-//! run queue. Rules for every backend:
+//! Owner: one shard's thread. An enum, neither a type parameter nor a trait object, so that a
+//! stream has one type and a call one branch. Each backend delivers by waking `std::task::Waker`s;
+//! a waker of the shard's own tasks goes to its run queue. Rules for every backend:
 //!
-//! - `turn` never blocks; `park` blocks until something is delivered, the bell rings or the time is over.
-//! - A dropped future never loses a buffer, a descriptor or bytes: what the kernel still uses stays in the backend's own
-//!   table until its last completion.
+//! - `turn` never blocks; `park` blocks until something is delivered, the bell rings or the time is
+//!   over.
+//! - A dropped future never loses a buffer, a descriptor or bytes: what the kernel still uses stays
+//!   in the backend's own table until its last completion.
 //! - The backend runs wakers outside its own borrows.
 
 pub(crate) mod bell;
@@ -26,6 +27,7 @@ use corelane_primitives::Epoch;
 use crate::error::DriverError;
 use crate::metrics::ShardCounters;
 use bell::Bell;
+pub(crate) use uring::RingKeepalive;
 
 /// One shard's I/O backend.
 #[derive(Debug, Clone)]
@@ -82,7 +84,8 @@ impl Driver {
         }
     }
 
-    /// Blocks until something is delivered, the bell rings or `timeout` is over; `None` waits for ever.
+    /// Blocks until something is delivered, the bell rings or `timeout` is over; `None` waits for
+    /// ever.
     ///
     /// # Errors
     ///
@@ -95,7 +98,8 @@ impl Driver {
         }
     }
 
-    /// Rings another shard's bell and marks it rung once the ring is made (at the latest in the next `turn` or `park`).
+    /// Rings another shard's bell and marks it rung once the ring is made (at the latest in the
+    /// next `turn` or `park`).
     pub(crate) fn ring(&self, bell: &'static Bell, epoch: Epoch) {
         match self {
             Self::Uring(driver) => driver.ring(bell, epoch),
@@ -103,7 +107,8 @@ impl Driver {
         }
     }
 
-    /// Cancels everything in flight and reaps it for at most `limit`. Returns how many operations are still in flight.
+    /// Cancels everything in flight and reaps it for at most `limit`. Returns how many operations
+    /// are still in flight.
     ///
     /// # Errors
     ///
@@ -113,6 +118,17 @@ impl Driver {
             Self::Uring(driver) => driver.close(limit),
             Self::Epoll(driver) => driver.close(limit),
             Self::Sim(driver) => driver.close(limit),
+        }
+    }
+}
+
+impl Driver {
+    /// Takes what must stay open until every shard has stopped out of a closed driver: other shards
+    /// address a ring by the number of its descriptor, which must not name anything else meanwhile.
+    pub(crate) fn release_ring(&self) -> Option<RingKeepalive> {
+        match self {
+            Self::Uring(driver) => driver.release_ring(),
+            Self::Epoll(_) | Self::Sim(_) => None,
         }
     }
 }

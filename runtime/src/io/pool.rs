@@ -8,6 +8,7 @@
 use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::io;
+use std::num::NonZeroUsize;
 use std::ops::Deref;
 use std::ptr::NonNull;
 use std::rc::Rc;
@@ -16,6 +17,9 @@ use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
 
 use super::buf::IoBuf;
 use super::waiters::Waiters;
+
+const CACHE_LINE: usize = 64;
+const PAGE: usize = 4096;
 
 /// In whose hands a slot is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,6 +35,8 @@ pub(crate) struct Pool {
     slab: NonNull<u8>,
     slab_bytes: usize,
     slot_bytes: usize,
+    /// Bytes from one slot to the next.
+    stride: usize,
     holders: Box<[Cell<Holder>]>,
     /// The free slots, the one that was used last on top, since its memory is warm.
     free: RefCell<Vec<u16>>,
@@ -46,7 +52,8 @@ impl Pool {
     /// `InvalidInput` when either is 0 or the slab would not fit the address space or a chunk's
     /// length; else what the kernel says.
     pub(crate) fn new(count: u16, bytes: usize) -> io::Result<Rc<Self>> {
-        let slab_bytes = usize::from(count).checked_mul(bytes);
+        let stride = stride(bytes).ok_or(io::ErrorKind::InvalidInput)?;
+        let slab_bytes = usize::from(count).checked_mul(stride);
         let slab_bytes = slab_bytes.filter(|&total| total > 0 && u32::try_from(bytes).is_ok());
         let slab_bytes = slab_bytes.ok_or(io::ErrorKind::InvalidInput)?;
         let protection = ProtFlags::READ | ProtFlags::WRITE;
@@ -59,6 +66,7 @@ impl Pool {
             slab,
             slab_bytes,
             slot_bytes: bytes,
+            stride,
             holders: (0..count).map(|_| Cell::new(Holder::Free)).collect(),
             free: RefCell::new((0..count).rev().collect()),
             returned: Waiters::default(),
@@ -101,13 +109,16 @@ impl Pool {
         result
     }
 
-    /// Hands every free slot to the kernel: `give` puts it into the buffer ring. Without a free
-    /// slot this costs a look.
-    pub(crate) fn drain_returned(&self, mut give: impl FnMut(u16)) {
-        for id in self.free.borrow_mut().drain(..) {
-            self.pass(id, Holder::Free, Holder::Kernel);
-            give(id);
-        }
+    /// Takes a free slot for the kernel, the one that was used last.
+    pub(crate) fn lend_to_kernel(&self) -> Option<u16> {
+        let id = self.free.borrow_mut().pop()?;
+        self.pass(id, Holder::Free, Holder::Kernel);
+        Some(id)
+    }
+
+    /// Counts the free slots.
+    pub(crate) fn free_slots(&self) -> usize {
+        self.free.borrow().len()
     }
 
     /// Whether a slot is free.
@@ -131,7 +142,7 @@ impl Pool {
             "no receive buffer {id}"
         );
         // SAFETY: Valid: within the slab (checked above). Exclusive: no access, only the address.
-        unsafe { self.slab.add(usize::from(id) * self.slot_bytes) }
+        unsafe { self.slab.add(usize::from(id) * self.stride) }
     }
 
     /// Makes the first `len` bytes of a slot a chunk. The slot was lent here or given to the
@@ -182,6 +193,18 @@ impl Pool {
             holder == from,
             "receive buffer {id} is {holder:?}, not {from:?}"
         );
+    }
+}
+
+/// Bytes between slots of `bytes`: whole cache lines, and an odd number of them where the slots
+/// would else begin at the same place of every page and share a few sets of the caches.
+fn stride(bytes: usize) -> Option<usize> {
+    let bytes = NonZeroUsize::new(bytes)?.get();
+    let lines = bytes.checked_next_multiple_of(CACHE_LINE)?;
+    if lines.is_multiple_of(PAGE) {
+        lines.checked_add(CACHE_LINE)
+    } else {
+        Some(lines)
     }
 }
 
@@ -364,11 +387,11 @@ mod tests {
         let pool = Pool::new(4, 16).expect("a pool");
         let chunk = filled(&pool, b"x");
         let mut given = Vec::new();
-        pool.drain_returned(|id| given.push(id));
+        given.extend(std::iter::from_fn(|| pool.lend_to_kernel()));
         assert_eq!(given.len(), 3);
         assert!(!given.contains(&chunk.id));
         drop(chunk);
-        pool.drain_returned(|id| given.push(id));
+        given.extend(std::iter::from_fn(|| pool.lend_to_kernel()));
         given.sort_unstable();
         assert_eq!(given, [0, 1, 2, 3]);
         assert_eq!(pool.take(), None);
@@ -392,11 +415,15 @@ mod tests {
     }
 
     #[test]
-    fn slots_start_page_aligned() {
-        let pool = Pool::new(3, 4096).expect("a pool");
-        for id in 0..pool.slots() {
-            assert!(pool.slot_ptr(id).as_ptr().addr().is_multiple_of(4096));
+    fn slots_stand_apart_and_begin_at_different_places_of_their_pages() {
+        for bytes in [1, 64, 100, 4096, 16384] {
+            let pool = Pool::new(3, bytes).expect("a pool");
+            let starts = [0, 1, 2].map(|id| pool.slot_ptr(id).as_ptr().addr());
+            for pair in starts.windows(2) {
+                assert!(pair[1] - pair[0] >= bytes && pair[1].is_multiple_of(CACHE_LINE));
+                assert_ne!(pair[0] % PAGE, pair[1] % PAGE);
+            }
+            assert_eq!(pool.slot_bytes(), bytes);
         }
-        assert_eq!(pool.slot_bytes(), 4096);
     }
 }

@@ -12,7 +12,7 @@ use std::task::Waker;
 /// The entry of callers that poll without a future of their own (`futures_io`): one a list.
 const POLLED: u64 = 0;
 
-/// A list of waiting tasks.
+/// A list of waiting tasks. With the flags of a socket's direction it fills one cache line.
 #[derive(Debug, Default)]
 pub(crate) struct Waiters {
     entries: RefCell<Entries>,
@@ -21,8 +21,14 @@ pub(crate) struct Waiters {
 #[derive(Debug, Default)]
 struct Entries {
     first: Option<Entry>,
-    rest: Vec<Entry>,
+    /// Made when a second one waits, and kept.
+    more: Option<Box<More>>,
     last_key: u64,
+}
+
+#[derive(Debug, Default)]
+struct More {
+    entries: Vec<Entry>,
 }
 
 #[derive(Debug)]
@@ -31,70 +37,88 @@ struct Entry {
     waker: Waker,
 }
 
+impl Entries {
+    fn find(&mut self, key: u64) -> Option<&mut Entry> {
+        let more = self.more.iter_mut().flat_map(|more| &mut more.entries);
+        self.first
+            .iter_mut()
+            .chain(more)
+            .find(|entry| entry.key == key)
+    }
+
+    fn push(&mut self, entry: Entry) {
+        if self.first.is_none() {
+            self.first = Some(entry);
+        } else {
+            self.more.get_or_insert_default().entries.push(entry);
+        }
+    }
+
+    fn remove(&mut self, key: u64) -> Option<Entry> {
+        if self.first.as_ref().is_some_and(|entry| entry.key == key) {
+            return self.first.take();
+        }
+        let more = &mut self.more.as_mut()?.entries;
+        let index = more.iter().position(|entry| entry.key == key)?;
+        Some(more.swap_remove(index))
+    }
+}
+
 impl Waiters {
     /// Whether nobody waits.
     pub(crate) fn is_empty(&self) -> bool {
         let entries = self.entries.borrow();
-        entries.first.is_none() && entries.rest.is_empty()
+        entries.first.is_none()
+            && entries
+                .more
+                .as_ref()
+                .is_none_or(|more| more.entries.is_empty())
     }
 
     /// Moves all wakers to `woken`, to be woken when no borrow is held.
     pub(crate) fn drain_into(&self, woken: &mut Vec<Waker>) {
         let mut entries = self.entries.borrow_mut();
-        woken.extend(entries.first.take().map(|entry| entry.waker));
-        woken.extend(entries.rest.drain(..).map(|entry| entry.waker));
+        if let Some(entry) = entries.first.take() {
+            woken.push(entry.waker);
+        }
+        if let Some(more) = &mut entries.more {
+            woken.extend(more.entries.drain(..).map(|entry| entry.waker));
+        }
     }
 
     /// Wakes all, one after the other. Who waits again meanwhile is woken the next time.
     pub(crate) fn wake_all(&self) {
-        let (first, mut rest) = {
+        let mut woken = Vec::new();
+        let first = {
             let mut entries = self.entries.borrow_mut();
-            (entries.first.take(), std::mem::take(&mut entries.rest))
+            if let Some(more) = &mut entries.more {
+                woken.extend(more.entries.drain(..).map(|entry| entry.waker));
+            }
+            entries.first.take()
         };
         if let Some(entry) = first {
             entry.waker.wake();
         }
-        for entry in rest.drain(..) {
-            entry.waker.wake();
-        }
-        // The emptied list goes back, so that the next round does not allocate.
-        let mut entries = self.entries.borrow_mut();
-        if entries.rest.capacity() == 0 {
-            entries.rest = rest;
-        }
+        woken.into_iter().for_each(Waker::wake);
     }
 
     fn put(&self, key: u64, waker: &Waker) {
         let mut entries = self.entries.borrow_mut();
-        let Entries { first, rest, .. } = &mut *entries;
-        if let Some(entry) = first.iter_mut().chain(rest).find(|entry| entry.key == key) {
-            let old = (!entry.waker.will_wake(waker))
-                .then(|| std::mem::replace(&mut entry.waker, waker.clone()));
-            // A waker's drop is foreign code: it runs without the borrow.
-            drop(entries);
-            drop(old);
-            return;
-        }
-        let entry = Entry {
-            key,
-            waker: waker.clone(),
+        let Some(entry) = entries.find(key) else {
+            return entries.push(Entry {
+                key,
+                waker: waker.clone(),
+            });
         };
-        match &mut entries.first {
-            Some(_) => entries.rest.push(entry),
-            empty => *empty = Some(entry),
-        }
+        let old = (!entry.waker.will_wake(waker))
+            .then(|| std::mem::replace(&mut entry.waker, waker.clone()));
+        // A waker's drop is foreign code: it runs without the borrow.
+        drop(entries);
+        drop(old);
     }
 
     fn forget(&self, key: u64) {
-        let mut entries = self.entries.borrow_mut();
-        let gone = match &entries.first {
-            Some(entry) if entry.key == key => entries.first.take(),
-            _ => {
-                let found = entries.rest.iter().position(|entry| entry.key == key);
-                found.map(|index| entries.rest.swap_remove(index))
-            }
-        };
-        drop(entries);
+        let gone = self.entries.borrow_mut().remove(key);
         // As in `put`: foreign code.
         drop(gone);
     }

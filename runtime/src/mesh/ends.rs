@@ -195,10 +195,10 @@ impl Mesh {
             {
                 let peer = &mut self.peers.borrow_mut()[to.get()];
                 peer.dirty = false;
-                self.directory
-                    .pair(to, self.me)
-                    .returns
-                    .publish(&mut peer.answered);
+                // Answers go back over the way that their calls came.
+                if let Some(pair) = self.directory.used_pair(to, self.me) {
+                    pair.returns.publish(&mut peer.answered);
+                }
             }
             let member = self.directory.member(to);
             member.doorbells.set(self.me);

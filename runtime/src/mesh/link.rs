@@ -267,7 +267,8 @@ impl<T: 'static> Inlet<T> {
         popped
     }
 
-    /// Waits until there is a value (`true`), or the other end is gone and the lane empty (`false`).
+    /// Waits until there is a value (`true`), or the other end is gone and the lane empty
+    /// (`false`).
     ///
     /// # Cancel safety
     ///

@@ -14,6 +14,8 @@ mod doorbells;
 mod ends;
 mod link;
 mod outside;
+#[cfg(test)]
+mod tests;
 
 pub use calls::Submit;
 pub(crate) use calls::send;

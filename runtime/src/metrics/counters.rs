@@ -23,7 +23,7 @@ pub(crate) struct ShardCounters {
     pub(crate) parked: SleepTime,
     /// Nanoseconds awake with nothing to do (spinning).
     pub(crate) idle_ns: Counter,
-    /// Wakes of tasks on another shard or by another thread that this shard made and that rang a bell.
+    /// Wakes of other shards that this shard made and that rang a bell.
     pub(crate) rings_sent: Counter,
     /// Wakes of another shard that rang nothing, since it was awake.
     pub(crate) rings_suppressed: Counter,

@@ -38,7 +38,7 @@ pub struct ShardSnapshot {
     pub tasks_ended: u64,
     /// Tasks that ended by a panic. The panic of a submitted call is the caller's and not counted.
     pub tasks_panicked: u64,
-    /// Polls of tasks.
+    /// Polls of tasks, added after each slice of them.
     pub polls: u64,
     /// Turns of the shard's loop. They stand still while the shard sleeps.
     pub turns: u64,
@@ -48,8 +48,8 @@ pub struct ShardSnapshot {
     pub rings_sent: u64,
     /// Wakes and messages for other shards that rang nothing, since the other one was awake.
     pub rings_suppressed: u64,
-    /// Wakes of the shard's tasks by other shards and threads. Several wakes of one task between two
-    /// turns are one.
+    /// Wakes of the shard's tasks by other shards and threads. Several wakes of one task between
+    /// two turns are one.
     pub foreign_wakes: u64,
     /// Calls that came over lanes.
     pub lane_items: u64,

@@ -239,7 +239,7 @@ impl Context {
     /// Takes a task that is done out of the table.
     #[inline]
     fn end(&self, task: TaskRef) {
-        self.counters.ended.add(1);
+        self.counters.ended.publish(1);
         if task.header().has_panicked() {
             self.counters.panicked.add(1);
         }

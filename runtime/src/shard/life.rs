@@ -127,8 +127,8 @@ pub(crate) fn finish(context: &Context, limit: Duration) -> io::Result<()> {
     let closed = context.driver().close(limit);
     context.cancel_all();
     context.mesh().close();
-    context
-        .directory()
-        .shard_stopped(*closed.as_ref().unwrap_or(&0));
+    let left = *closed.as_ref().unwrap_or(&0);
+    let ring = context.driver().release_ring();
+    context.directory().shard_stopped(left, ring);
     closed.map(drop)
 }

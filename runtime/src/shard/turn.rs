@@ -72,6 +72,7 @@ impl Context {
         if self.own().inbox.has_any() {
             for job in self.own().inbox.take() {
                 job();
+                self.own().inbox.started();
             }
         }
         if self.directory().phase() > crate::directory::Phase::Running {

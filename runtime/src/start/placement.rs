@@ -119,3 +119,6 @@ fn checked(count: NonZero<usize>) -> Result<usize, StartError> {
     }
     Ok(count.get())
 }
+
+#[cfg(test)]
+mod tests;

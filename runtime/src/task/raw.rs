@@ -6,8 +6,8 @@
 //! one frees the block, and a `TaskRef` is used only while one of them holds.
 //! Rules: the future is polled and dropped only by the shard's loop, between or in polls, never
 //! while it is being polled (`Running`). The output is written once, by the poll or the cancel that
-//! ends the task, and taken by the handle or dropped with it. What lies in the body follows from the
-//! stage alone.
+//! ends the task, and taken by the handle or dropped with it. What lies in the body follows from
+//! the stage alone.
 
 use std::alloc::Layout;
 use std::cell::{Cell, UnsafeCell};
@@ -359,8 +359,8 @@ unsafe fn finish<F: Future>(
         let dropped = catch_unwind(AssertUnwindSafe(|| {
             // SAFETY: Valid: the body holds the future, as the caller vouches.
             let future = unsafe { &mut body.future };
-            // SAFETY: Valid and exclusive: as above; it is dropped once, for the body is overwritten
-            // below without a look at it, whether this panics or not.
+            // SAFETY: Valid and exclusive: as above; it is dropped once, for the body is
+            // overwritten below without a look at it, whether this panics or not.
             unsafe { ManuallyDrop::drop(future) };
         }));
         if let Err(panic) = dropped {

@@ -105,6 +105,7 @@ impl Uring {
 
     /// Frees what the kernel is done with and leaks the rest.
     fn finish(&self) -> io::Result<usize> {
+        self.messages.borrow_mut().abandon();
         let leaked = self.slots.borrow_mut().leak();
         self.counters().leaked_operations.add(leaked as u64);
         let Some(buffers) = self.buffers.borrow_mut().take() else {

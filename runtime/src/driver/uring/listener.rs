@@ -83,15 +83,6 @@ impl Listener {
         let wait = Wait::new(&self.shared.acceptors);
         poll_fn(|cx| self.shared.poll_accept(&wait, cx)).await
     }
-
-    /// Takes the next connection, or keeps the waker.
-    pub(crate) fn poll_accept(
-        &self,
-        cx: &mut Context<'_>,
-    ) -> Poll<io::Result<(Stream, SocketAddr)>> {
-        self.shared
-            .poll_accept(&Wait::polled(&self.shared.acceptors), cx)
-    }
 }
 
 impl Drop for Listener {

@@ -24,6 +24,7 @@ mod ring;
 mod send;
 mod setup;
 mod slots;
+mod stash;
 mod stream;
 mod token;
 
@@ -33,5 +34,4 @@ mod tests;
 pub(crate) use close::RingKeepalive;
 pub(crate) use driver::Uring;
 pub(crate) use listener::Listener;
-pub(crate) use setup::UringFeatures;
 pub(crate) use stream::Stream;

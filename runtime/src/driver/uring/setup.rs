@@ -147,22 +147,7 @@ impl Setup {
 /// EINVAL drops the newest flags, ENOMEM halves the ring down to [`ENTRIES_MIN`]; anything else is
 /// the answer.
 pub(super) fn open(entries: u32, wanted: Wanted) -> io::Result<(IoUring, UringFeatures)> {
-    let mut setup = wanted.setup;
-    let mut entries = entries.next_power_of_two().max(ENTRIES_MIN);
-    let mut halvings = 0;
-    let ring = loop {
-        match setup.build(entries) {
-            Ok(ring) => break ring,
-            Err(error) => match (Errno::from_io_error(&error), setup.older()) {
-                (Some(Errno::INVAL), Some(older)) => setup = older,
-                (Some(Errno::NOMEM), _) if entries / 2 >= ENTRIES_MIN => {
-                    entries /= 2;
-                    halvings += 1;
-                }
-                _ => return Err(error),
-            },
-        }
-    };
+    let (ring, setup, halvings) = step_down(entries, wanted.setup, Setup::build)?;
     let params = ring.params();
     if !params.is_feature_nodrop() || !params.is_feature_ext_arg() || !params.is_feature_fast_poll()
     {
@@ -182,6 +167,31 @@ pub(super) fn open(entries: u32, wanted: Wanted) -> io::Result<(IoUring, UringFe
     };
     probe::run(wanted, &mut features);
     Ok((ring, features))
+}
+
+/// Tries `build` with fewer flags and entries until it succeeds or fails for good. Gives what was
+/// built, with which flags, and after how many halvings.
+fn step_down<T>(
+    entries: u32,
+    mut setup: Setup,
+    build: impl Fn(Setup, u32) -> io::Result<T>,
+) -> io::Result<(T, Setup, u32)> {
+    let mut entries = entries.next_power_of_two().max(ENTRIES_MIN);
+    let mut halvings = 0;
+    loop {
+        let error = match build(setup, entries) {
+            Ok(built) => return Ok((built, setup, halvings)),
+            Err(error) => error,
+        };
+        match (Errno::from_io_error(&error), setup.older()) {
+            (Some(Errno::INVAL), Some(older)) => setup = older,
+            (Some(Errno::NOMEM), _) if entries / 2 >= ENTRIES_MIN => {
+                entries /= 2;
+                halvings += 1;
+            }
+            _ => return Err(error),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -208,6 +218,52 @@ mod tests {
             setup = now.older();
         }
         assert_eq!(tried, 6);
+    }
+
+    /// What a kernel that knows flags up to `newest` and gives memory for `room` entries says.
+    fn kernel(newest: Setup, room: u32) -> impl Fn(Setup, u32) -> io::Result<u32> {
+        move |setup, entries| {
+            if setup > newest {
+                return Err(Errno::INVAL.into());
+            }
+            if entries > room {
+                return Err(Errno::NOMEM.into());
+            }
+            Ok(entries)
+        }
+    }
+
+    // proves: RT-11
+    #[test]
+    fn an_older_kernel_gets_older_flags_and_little_memory_a_smaller_ring() {
+        let newest = Setup::NoSqArray;
+        let tried = |kernel_has, room| step_down(1024, newest, kernel(kernel_has, room)).unwrap();
+        assert_eq!(tried(newest, 4096), (1024, newest, 0));
+        assert_eq!(
+            tried(Setup::SingleIssuer, 4096),
+            (1024, Setup::SingleIssuer, 0)
+        );
+        assert_eq!(tried(newest, 100), (64, newest, 4));
+        assert_eq!(
+            tried(Setup::Plain, ENTRIES_MIN),
+            (ENTRIES_MIN, Setup::Plain, 6)
+        );
+    }
+
+    // proves: RT-11
+    #[test]
+    fn a_refusal_is_final() {
+        let too_little = step_down(1024, Setup::NoSqArray, kernel(Setup::NoSqArray, 4));
+        assert_eq!(too_little.unwrap_err().kind(), io::ErrorKind::OutOfMemory);
+        for refusal in [Errno::PERM, Errno::NOSYS, Errno::ACCESS, Errno::INVAL] {
+            let calls = std::cell::Cell::new(0);
+            let refused = step_down(64, Setup::Plain, |_, _| {
+                calls.set(calls.get() + 1);
+                Err::<(), _>(refusal.into())
+            });
+            assert_eq!(Errno::from_io_error(&refused.unwrap_err()), Some(refusal));
+            assert_eq!(calls.get(), 1);
+        }
     }
 
     #[test]

@@ -1,7 +1,6 @@
 //! A connected socket: the handle, and what handle and operations in flight share.
 
 use std::cell::{Cell, RefCell};
-use std::collections::VecDeque;
 use std::io;
 use std::net::{Shutdown, SocketAddr};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
@@ -17,6 +16,7 @@ use super::driver::{Op, Uring};
 use super::receive::End;
 use super::send::SendState;
 use super::slots::Key;
+use super::stash::Stash;
 use crate::driver::sockets;
 use crate::io::{BufResult, Chunk, IoBuf, IoBufMut, Wait, Waiters};
 
@@ -45,8 +45,7 @@ pub(super) struct Socket {
     /// The poll for bytes in flight.
     pub(super) readable: Cell<Option<Key>>,
     /// Chunks that arrived and were not read yet.
-    pub(super) stash: RefCell<VecDeque<Chunk>>,
-    pub(super) stash_bytes: Cell<usize>,
+    pub(super) stash: RefCell<Stash>,
     /// What comes behind the stash.
     pub(super) end: Cell<End>,
     /// Whether the socket waits for a receive buffer.
@@ -68,7 +67,6 @@ impl Socket {
             receive_ends: Cell::new(false),
             readable: Cell::new(None),
             stash: RefCell::default(),
-            stash_bytes: Cell::new(0),
             end: Cell::new(End::Open),
             starved: Cell::new(false),
             readers: Waiters::default(),
@@ -216,7 +214,7 @@ impl Stream {
             }
             socket.driver.reap_for(RELEASE_WAIT)?;
         }
-        let unread = !socket.stash.borrow().is_empty();
+        let unread = socket.stash.borrow().chunks() > 0;
         drop(self);
         if unread {
             return Err(io::ErrorKind::ResourceBusy.into());
@@ -240,7 +238,6 @@ impl Drop for Stream {
         self.socket.open.set(false);
         self.socket.cancel();
         self.socket.driver.forget_starved(&self.socket);
-        self.socket.stash_bytes.set(0);
         // The chunks give their buffers back, which may wake others: without the borrow.
         let stash = self.socket.stash.take();
         drop(stash);

@@ -111,7 +111,7 @@ fn accept_tells_that_descriptors_ran_out_and_finds_the_connection_later() {
                     let limit = rustix::process::getrlimit(Resource::Nofile);
                     let few = Rlimit {
                         current: Some(64),
-                        ..limit.clone()
+                        ..limit
                     };
                     rustix::process::setrlimit(Resource::Nofile, few).unwrap();
                     let taken: Vec<_> = std::iter::from_fn(|| live_peer.try_clone().ok()).collect();

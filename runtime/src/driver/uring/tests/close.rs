@@ -104,7 +104,7 @@ fn unread_bytes_keep_a_descriptor_from_being_taken_out() {
         assert!(poll_once(stream.read(Vec::with_capacity(8))).is_pending());
         driver.turn();
         peer.write_all(b"unread").unwrap();
-        turn_until(driver, || stream.socket.stash.borrow().len() == 1);
+        turn_until(driver, || stream.socket.stash.borrow().chunks() == 1);
         let error = stream.into_fd().unwrap_err();
         assert_eq!(error.kind(), ErrorKind::ResourceBusy);
     });
@@ -162,4 +162,24 @@ fn a_refused_ring_is_told_as_such() {
     let error = Uring::open(parts).unwrap_err();
     assert!(matches!(error, crate::error::DriverError::UringRefused(_)));
     assert_eq!(bell.ring_fd(), None);
+}
+
+#[test]
+fn a_closing_driver_still_rings_others() {
+    let (driver, _) = open(NEWEST);
+    let (sleeper, target) = open(NEWEST);
+    let queued = target.sleep.prepare();
+    driver.ring(target, queued);
+    assert_eq!(driver.close(Duration::from_secs(10)).unwrap(), 0);
+    assert_eq!(target.sleep.sleeper(), None, "rung by what was queued");
+    target.sleep.awake();
+    let late = target.sleep.prepare();
+    driver.ring(target, late);
+    assert_eq!(
+        target.sleep.sleeper(),
+        None,
+        "rung at once, through the eventfd"
+    );
+    sleeper.park(None).unwrap();
+    assert_eq!(sleeper.close(Duration::from_secs(10)).unwrap(), 0);
 }

@@ -110,9 +110,12 @@ fn block_on<F: Future>(driver: &Uring, future: F) -> F::Output {
     let woken = Arc::new(Woken(AtomicBool::new(true)));
     let waker = Waker::from(Arc::clone(&woken));
     let mut future = pin!(future);
-    for _ in 0..PATIENCE {
+    let mut fruitless = 0;
+    while fruitless < PATIENCE {
+        fruitless += 1;
         // Acquire, partner: the Release of a wake.
         while woken.0.swap(false, Ordering::Acquire) {
+            fruitless = 0;
             match future.as_mut().poll(&mut Context::from_waker(&waker)) {
                 Poll::Ready(output) => return output,
                 Poll::Pending => driver.turn(),

@@ -174,7 +174,7 @@ fn a_stash_that_nobody_empties_ends_its_receive_and_loses_nothing() {
             driver.turn();
         }
         turn_until(driver, || stream.socket.receive.get().is_none());
-        let stashed = stream.socket.stash.borrow().len();
+        let stashed = stream.socket.stash.borrow().chunks();
         assert!(stashed < 40, "{stashed} chunks are stashed");
         drop(peer);
         assert_eq!(block_on(driver, read_all(&stream, 333)), sent);

@@ -1,5 +1,6 @@
 //! Parking, and being rung.
 
+use std::io::Write;
 use std::sync::Barrier;
 use std::thread;
 
@@ -147,6 +148,48 @@ fn more_messages_than_the_queue_holds_all_arrive() {
     for driver in [driver, sleeper] {
         assert_eq!(driver.close(Duration::from_secs(10)).unwrap(), 0);
     }
+}
+
+#[test]
+fn a_completion_queue_that_overflows_loses_nothing() {
+    const STREAMS: usize = 300;
+    for shape in SHAPES {
+        on(
+            Shape {
+                entries: 16,
+                buffers: 1024,
+                buffer_bytes: 64,
+                ..shape
+            },
+            |driver| {
+                let pairs: Vec<_> = (0..STREAMS).map(|_| pair(driver)).collect();
+                for (stream, _) in &pairs {
+                    assert!(poll_once(stream.read(Vec::with_capacity(8))).is_pending());
+                }
+                while driver.needs_turn() {
+                    driver.turn();
+                }
+                // 300 completions at once, for a queue of 64.
+                for (n, (_, peer)) in pairs.iter().enumerate() {
+                    (&mut &*peer).write_all(&n.to_ne_bytes()).unwrap();
+                }
+                if driver.features().setup == Setup::Plain {
+                    assert!(overflows(driver), "this way of waiting overflows the queue");
+                }
+                for (n, (stream, _)) in pairs.iter().enumerate() {
+                    let (read, buf) = block_on(driver, stream.read(Vec::with_capacity(8)));
+                    assert_eq!((read.unwrap(), &buf[..]), (8, &n.to_ne_bytes()[..]));
+                }
+            },
+        );
+    }
+}
+
+fn overflows(driver: &Uring) -> bool {
+    let ring = driver.ring.borrow();
+    // SAFETY: Valid: the ring is open. Exclusive: the driver's own queue handles live within its
+    // calls alone, and none runs.
+    unsafe { ring.as_ref().unwrap().inner().submission_shared() }.cq_overflow()
 }
 
 fn parts(bell: &'static Bell) -> DriverParts {

@@ -1,0 +1,86 @@
+//! What a run tells: the JSON report, its text, and the line a second.
+
+use serde_json::Value;
+
+use crate::program::Program;
+use crate::scratch::Scratch;
+
+fn keys(value: &Value) -> String {
+    let mut keys: Vec<_> = value.as_object().unwrap().keys().cloned().collect();
+    keys.sort();
+    keys.join(" ")
+}
+
+#[test]
+fn the_embedded_feed_runs_and_reports_without_any_option_but_its_time() {
+    let scratch = Scratch::new();
+    let json = scratch.path("report.json");
+    let ended = Program::run(["--seconds", "1.5", "--json", &json]);
+    ended.expect_status(0);
+    assert_eq!(ended.stderr, "");
+    // A pipe is no terminal: the live line is a plain one.
+    let live = ended.stdout.lines().next().unwrap();
+    for part in [
+        "/s",
+        "age ",
+        "lane ",
+        "gaps 0",
+        "refused 0",
+        "subs 0",
+        "busy ",
+    ] {
+        assert!(live.contains(part), "{part} is missing in {live}");
+    }
+    assert!(!ended.stdout.contains('\x1b'), "{ended:#?}");
+
+    let report = scratch.json("report.json");
+    assert_eq!(
+        keys(&report),
+        "age_ns books driver gaps lane_peak malformed refused seconds shards subscribers \
+         updates updates_per_s"
+    );
+    assert_eq!(keys(&report["driver"]), "name reason");
+    assert_eq!(keys(&report["age_ns"]), "max p50 p99 p999");
+    assert_eq!(keys(&report["subscribers"]), "cut served");
+    let books = report["books"].as_array().unwrap();
+    let symbols: Vec<_> = books.iter().map(|book| &book["symbol"]).collect();
+    assert_eq!(symbols, ["CL", "ES", "GC", "NQ", "ZN"]);
+    for book in books {
+        assert_eq!(
+            keys(book),
+            "applied asks best_ask best_bid bids gaps last_id level_changes sha256 stale symbol \
+             tickers trades volume"
+        );
+        assert_eq!(
+            (&book["bids"], &book["asks"]),
+            (&Value::from(10), &Value::from(10))
+        );
+    }
+    let seconds = report["seconds"].as_f64().unwrap();
+    let rate = report["updates_per_s"].as_f64().unwrap();
+    let updates = report["updates"].as_f64().unwrap();
+    assert!((rate * seconds - updates).abs() < 1.0, "{report:#}");
+    assert!(updates > 0.0 && seconds >= 1.5, "{report:#}");
+    let counted: f64 = books
+        .iter()
+        .map(|book| {
+            // The snapshot is an update too.
+            ["applied", "trades", "tickers"]
+                .iter()
+                .map(|count| book[count].as_f64().unwrap())
+                .sum::<f64>()
+                + 1.0
+        })
+        .sum();
+    assert_eq!(counted, updates);
+}
+
+#[test]
+fn help_and_version_end_with_status_zero() {
+    for option in ["--help", "--version"] {
+        let ended = Program::run([option]);
+        ended.expect_status(0);
+        assert!(ended.stdout.contains("market-feed"), "{ended:#?}");
+        assert_eq!(ended.stderr, "");
+    }
+}

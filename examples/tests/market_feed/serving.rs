@@ -1,0 +1,185 @@
+//! What subscribers are told, and what becomes of those that do not listen.
+
+use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
+use std::net::TcpStream;
+
+use rustix::process::Signal;
+use serde_json::{Value, json};
+
+use crate::clients::{Readers, connect, finish};
+use crate::program::{Program, drivers};
+use crate::scratch::Scratch;
+use crate::texts::{books_of, feed_text};
+
+fn expect_fields(line: &Value) {
+    let object = line.as_object().unwrap();
+    assert!(line["symbol"].is_string() && line["id"].is_u64(), "{line}");
+    if line.get("trade").is_some() {
+        assert_eq!(object.len(), 3, "{line}");
+        assert!(line["trade"]["price"].is_number(), "{line}");
+        assert!(line["trade"]["qty"].is_number(), "{line}");
+    } else {
+        assert_eq!(object.len(), 6, "{line}");
+        for field in ["bid", "bid_qty", "ask", "ask_qty"] {
+            assert!(line[field].is_number(), "{field} in {line}");
+        }
+    }
+}
+
+#[test]
+fn subscribers_get_prices_and_trades_until_the_end() {
+    for driver in drivers() {
+        let scratch = Scratch::new();
+        let json = scratch.path("report.json");
+        let serve = ["--serve", "127.0.0.1:0", "--seconds", "600"];
+        let args = serve
+            .into_iter()
+            .chain(["--driver", driver, "--json", &json]);
+        let program = Program::start(args);
+        let mut stream = BufReader::new(connect(program.address("serving")));
+        let (mut tops, mut trades, mut line) = (0, 0, String::new());
+        for _ in 0..1_000 {
+            line.clear();
+            stream.read_line(&mut line).unwrap();
+            let line: Value = serde_json::from_str(&line).unwrap();
+            expect_fields(&line);
+            assert!(["CL", "ES", "GC", "NQ", "ZN"].contains(&line["symbol"].as_str().unwrap()));
+            match line.get("trade") {
+                Some(_) => trades += 1,
+                None => tops += 1,
+            }
+        }
+        assert!(tops > 0 && trades > 0, "{tops} and {trades}");
+        program.signal(Signal::INT);
+        let mut rest = Vec::new();
+        stream.read_to_end(&mut rest).unwrap();
+        assert!(
+            rest.is_empty() || rest.ends_with(b"\n"),
+            "the last line is torn"
+        );
+        program.end().expect_status(0);
+        let report = scratch.json("report.json");
+        assert_eq!(report["subscribers"], json!({ "served": 1, "cut": 0 }));
+        assert_eq!(report["refused"], 0);
+    }
+}
+
+/// What `served` says of a symbol: its last best prices, and how many trades.
+fn told(served: &[Value], symbol: &Value) -> (Value, usize) {
+    let of_symbol = || served.iter().filter(|line| line["symbol"] == *symbol);
+    let top = of_symbol().rfind(|line| line.get("bid").is_some()).unwrap();
+    let trades = of_symbol().filter(|line| line.get("trade").is_some());
+    (
+        json!({ "id": top["id"], "bid": top["bid"], "ask": top["ask"] }),
+        trades.count(),
+    )
+}
+
+fn expect_told(served: &[Value], books: &Value) {
+    for book in books.as_array().unwrap() {
+        let (top, trades) = told(served, &book["symbol"]);
+        assert_eq!(top["bid"], book["best_bid"]);
+        assert_eq!(top["ask"], book["best_ask"]);
+        assert!(top["id"].as_u64() <= book["last_id"].as_u64());
+        assert_eq!(trades, book["trades"].as_u64().unwrap() as usize);
+    }
+}
+
+#[test]
+fn a_subscriber_that_never_reads_is_cut_and_changes_nothing() {
+    let text = feed_text(60_000);
+    let books = books_of([&text[..]]);
+    for (driver, shards) in drivers()
+        .iter()
+        .flat_map(|driver| [(driver, 1), (driver, 2)])
+    {
+        let scratch = Scratch::new();
+        let json = scratch.path("report.json");
+        let count = shards.to_string();
+        let program = Program::start([
+            "--serve",
+            "127.0.0.1:0",
+            "--listen",
+            "127.0.0.1:0",
+            "--json",
+            &json,
+            "--driver",
+            driver,
+            "--shards",
+            &count,
+        ]);
+        let serving = program.address("serving");
+        let mut input = connect(program.address("listening"));
+        // Connections go round: one of each kind comes to each shard.
+        let silent: Vec<_> = (0..shards).map(|_| connect(serving)).collect();
+        let mut readers = Readers::new();
+        (0..shards).for_each(|_| readers.subscribe(serving));
+        readers.warm_up(&mut input);
+        input.write_all(&text).unwrap();
+        finish(input);
+        program.interrupt().expect_status(0);
+
+        let report = scratch.json("report.json");
+        assert_eq!(
+            report["subscribers"],
+            json!({ "served": 2 * shards, "cut": shards }),
+            "{driver} {shards}"
+        );
+        let all = report["books"].as_array().unwrap();
+        let fed: Vec<_> = all.iter().filter(|book| book["symbol"] != "WARM").collect();
+        assert_eq!(json!(fed), books);
+        let mut bytes_told = 0;
+        for served in readers.end() {
+            expect_told(&served, &books);
+            bytes_told = served.iter().map(|line| line.to_string().len()).sum();
+        }
+        for stream in silent {
+            let got = read_what_came(stream);
+            assert!(got < bytes_told, "{got} of {bytes_told} bytes");
+        }
+    }
+}
+
+/// How many bytes a subscriber had got when it was cut; a reset is one way to be.
+fn read_what_came(mut stream: TcpStream) -> usize {
+    let (mut got, mut buffer) = (0, [0; 65_536]);
+    loop {
+        match stream.read(&mut buffer) {
+            Ok(0) => return got,
+            Ok(bytes) => got += bytes,
+            Err(error) if error.kind() == ErrorKind::ConnectionReset => return got,
+            Err(error) => panic!("{error}"),
+        }
+    }
+}
+
+#[test]
+fn subscribers_may_leave_at_any_time() {
+    for driver in drivers() {
+        let scratch = Scratch::new();
+        let json = scratch.path("report.json");
+        let program = Program::start([
+            "--serve",
+            "127.0.0.1:0",
+            "--seconds",
+            "600",
+            "--driver",
+            driver,
+            "--json",
+            &json,
+        ]);
+        let addr = program.address("serving");
+        for reads in 0..50 {
+            let mut stream = connect(addr);
+            // Some have read a part of a line when they leave, some nothing.
+            let mut part = vec![0; reads];
+            stream.read_exact(&mut part).unwrap();
+        }
+        let mut last = BufReader::new(connect(addr));
+        last.read_line(&mut String::new()).unwrap();
+        drop(last);
+        program.interrupt().expect_status(0);
+        let report = scratch.json("report.json");
+        assert_eq!(report["subscribers"], json!({ "served": 51, "cut": 0 }));
+    }
+}

@@ -1,0 +1,10 @@
+//! TCP as it is served: on every shard, within its limits, until it is closed.
+#![forbid(unsafe_code)]
+#![allow(clippy::unwrap_used)]
+
+mod close;
+mod limits;
+mod panics;
+mod refusals;
+mod serve;
+mod support;

@@ -1,0 +1,35 @@
+//! Where futures run.
+
+mod shards;
+mod simulations;
+mod threads;
+mod tokio;
+
+pub(crate) use self::tokio::Tokio;
+pub(crate) use shards::Shards;
+pub(crate) use simulations::Simulations;
+pub(crate) use threads::Threads;
+
+/// An executor with two places, each a thread or a shard of its own.
+pub(crate) trait Host: Send + Sized + 'static {
+    /// Runs a fact, as often as it takes on this host: none when the machine does not have it.
+    fn run(self, fact: fn(&Self)) {
+        fact(&self);
+    }
+
+    /// Runs two futures side by side, each made and polled at its place, and gives what they end
+    /// in. A panic of either is the caller's.
+    fn pair<L, LF, R, RF>(&self, left: L, right: R) -> (LF::Output, RF::Output)
+    where
+        L: FnOnce() -> LF + Send + 'static,
+        LF: Future + 'static,
+        LF::Output: Send + 'static,
+        R: FnOnce() -> RF + Send + 'static,
+        RF: Future + 'static,
+        RF::Output: Send + 'static;
+
+    /// `full` on hosts that run at the machine's speed, less where each step is simulated.
+    fn count(&self, full: u64) -> u64 {
+        full
+    }
+}
