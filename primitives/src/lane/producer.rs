@@ -151,8 +151,8 @@ impl<T> Producer<T> {
 
     /// Whether the consumer looks parked and not yet woken.
     ///
-    /// A hint for who defers [`notify`](Self::notify): it costs one load of a line that changes only
-    /// when the consumer parks or goes on, and does not replace the notify.
+    /// A hint for who defers [`notify`](Self::notify): it costs one load of a line that changes
+    /// only when the consumer parks or goes on, and does not replace the notify.
     #[inline]
     pub fn consumer_looks_parked(&self) -> bool {
         self.shared.consumer_seat.looks_parked()

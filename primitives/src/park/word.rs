@@ -90,8 +90,8 @@ impl SleepWord {
         self.word.load(Ordering::Relaxed) & STATE_MASK == AWAKE
     }
 
-    /// Whether the owner sleeps and nobody has said that it was rung, as far as this thread can see.
-    /// A hint: it neither fences nor acquires.
+    /// Whether the owner sleeps and nobody has said that it was rung, as far as this thread can
+    /// see. A hint: it neither fences nor acquires.
     #[inline]
     pub(crate) fn looks_asleep(&self) -> bool {
         self.word.load(Ordering::Relaxed) & STATE_MASK == ASLEEP

@@ -321,7 +321,8 @@ impl<T: 'static> Inlet<T> {
 }
 
 /// Written out rather than an `async fn`: what a send writes besides the value fills the
-/// processor's store buffer, and with it full no two lines cross at once (bench row `mesh_one_way`).
+/// processor's store buffer, and with it full no two lines cross at once (bench row
+/// `mesh_one_way`).
 struct Sending<'a, T: 'static> {
     outlet: &'a Outlet<T>,
     value: Option<T>,

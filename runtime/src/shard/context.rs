@@ -311,7 +311,8 @@ impl Context {
         drop(item);
     }
 
-    /// Whether a task may look at memory for a moment: the shard would spin, and nobody waits for it.
+    /// Whether a task may look at memory for a moment: the shard would spin, and nobody waits for
+    /// it.
     pub(crate) fn may_spin(&self) -> bool {
         self.directory.settings.idle != IdlePolicy::Park
             && self.scheduler.is_empty()

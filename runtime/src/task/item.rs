@@ -68,7 +68,8 @@ pub(super) struct Header {
 
 union Body<F, T> {
     request: ManuallyDrop<F>,
-    output: ManuallyDrop<Result<T, SubmitError>>,
+    /// Makes room for the output, which is reached as a place alone (see [`body`]).
+    _output: ManuallyDrop<Result<T, SubmitError>>,
 }
 
 /// A waiter that is no task of this runtime. Belongs to the sender's shard.
@@ -383,7 +384,8 @@ impl<T> Work<T> {
     /// Stores the answer and sends the item back.
     pub(crate) fn answer(mut self, output: Result<T, SubmitError>) {
         let traveller = self.traveller.take().expect("an answer is given once");
-        // SAFETY: The traveller owns the body, which `start` emptied and whose output it tied to `T`.
+        // SAFETY: The traveller owns the body, which `start` emptied and whose output it tied to
+        // `T`.
         unsafe { store(traveller.0, output) };
         Context::give_back(traveller);
     }
