@@ -13,9 +13,9 @@ pub struct Level {
     pub quantity: Decimal,
 }
 
-/// Levels of one side. Three of them stand in the update itself: most updates have no more, and
+/// Levels of one side. Two of them stand in the update itself: most updates have no more, and
 /// memory that one core takes and another gives back is dear.
-pub type Levels = SmallVec<[Level; 3]>;
+pub type Levels = SmallVec<[Level; 2]>;
 
 /// A whole book at one id, from which later updates go on.
 #[derive(Clone, Debug, PartialEq, Eq)]
