@@ -210,10 +210,10 @@ mod tests {
 
     /// Which of [`FLAGS`] the kernel took. The crate tells no flags but one.
     fn flags(ring: &IoUring) -> u32 {
-        let params = std::ptr::from_ref(ring.params()).cast::<u32>();
+        let params = std::ptr::from_ref(ring.params()).cast::<[u32; 3]>();
         // SAFETY: Valid: a transparent wrapper of the kernel's `io_uring_params`, whose third word
         // is the flags. Exclusive: the ring's own copy, which nobody writes to.
-        let taken = unsafe { params.add(2).read() };
+        let [_, _, taken] = unsafe { params.read() };
         FLAGS.iter().fold(0, |all, (_, flag)| all | flag) & taken
     }
 
