@@ -133,16 +133,29 @@ impl Directory {
 
     /// Whether draining is over at `now`. The shard that finds it so tells the others.
     pub(crate) fn is_drained(&self, now: Instant) -> bool {
-        // A task that waits for another shard is live here meanwhile, so that a reading in which no
-        // shard has a task means that none will get one but from outside.
-        let idle =
-            |member: &Member| member.counters.ended.value() == member.counters.spawned.value();
         let over = self.drains_by_itself.load(Ordering::Relaxed)
-            && (now >= self.drain_until() || self.members.iter().all(idle));
+            && (now >= self.drain_until() || self.is_idle());
         if over {
             self.stop();
         }
         over
+    }
+
+    /// Whether no shard has a task, and none will get one but from outside.
+    fn is_idle(&self) -> bool {
+        // A task that waits for another shard is live meanwhile. One that ended while this looked
+        // may have left another on a shard that was looked at before it: then the second look finds
+        // a task more. The inbox comes first: what has left it is a task already.
+        let tasks = |member: &Member| {
+            let waits = member.inbox.has_any();
+            let ended = member.counters.ended.value_published();
+            (!waits && ended == member.counters.spawned.value()).then_some(ended)
+        };
+        let look = || self.members.iter().map(tasks);
+        look().all(|ended| ended.is_some()) && {
+            let before: Vec<_> = look().collect();
+            before.iter().all(Option::is_some) && look().eq(before)
+        }
     }
 
     /// Asks all shards to end by themselves until `until`.

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
 
-use crate::sync::{AtomicBool, Ordering};
+use crate::sync::{AtomicU64, Ordering};
 
 /// Something to do on the shard, made outside of it.
 pub(crate) type Job = Box<dyn FnOnce() + Send>;
@@ -33,8 +33,9 @@ struct Content {
 pub(crate) struct Inbox {
     capacity: usize,
     content: Mutex<Content>,
-    /// A hint that jobs are there, so that a turn takes no lock without need.
-    any: AtomicBool,
+    /// Jobs that were put and have not been started: a turn takes no lock without need, and a
+    /// runtime that drains waits for them as for tasks.
+    waiting: AtomicU64,
 }
 
 impl std::fmt::Debug for Inbox {
@@ -50,7 +51,7 @@ impl Inbox {
         Self {
             capacity,
             content: Mutex::default(),
-            any: AtomicBool::new(false),
+            waiting: AtomicU64::new(0),
         }
     }
 
@@ -74,16 +75,17 @@ impl Inbox {
         }
         content.jobs.push_back(job);
         // Release: pairs with the Acquire in `has_any`; the jobs themselves are under the lock.
-        self.any.store(true, Ordering::Release);
+        self.waiting.fetch_add(1, Ordering::Release);
         Ok(())
     }
 
-    /// Whether there may be jobs.
+    /// Whether there are jobs that have not been started.
     pub(crate) fn has_any(&self) -> bool {
-        self.any.load(Ordering::Acquire)
+        self.waiting.load(Ordering::Acquire) > 0
     }
 
-    /// Takes up to [`TAKE_MAX`] jobs and wakes who waited for the room.
+    /// Takes up to [`TAKE_MAX`] jobs and wakes who waited for the room. The shard says
+    /// [`Inbox::started`] of each.
     pub(crate) fn take(&self) -> Vec<Job> {
         if !self.has_any() {
             return Vec::new();
@@ -91,11 +93,16 @@ impl Inbox {
         let mut content = self.lock();
         let count = content.jobs.len().min(TAKE_MAX);
         let jobs = content.jobs.drain(..count).collect();
-        self.any.store(!content.jobs.is_empty(), Ordering::Release);
         let waiters = std::mem::take(&mut content.waiters);
         drop(content);
         waiters.into_iter().for_each(Waker::wake);
         jobs
+    }
+
+    /// One job that was taken has run: what it started is counted as a task by now.
+    pub(crate) fn started(&self) {
+        // Release: pairs with the Acquire in `has_any`, so that who misses the job sees its task.
+        self.waiting.fetch_sub(1, Ordering::Release);
     }
 
     /// Takes nothing more in. Jobs that wait are dropped, and who waits for room is told.
@@ -104,7 +111,8 @@ impl Inbox {
         content.closed = true;
         let left = std::mem::take(&mut *content);
         content.closed = true;
-        self.any.store(false, Ordering::Release);
+        self.waiting
+            .fetch_sub(left.jobs.len() as u64, Ordering::Release);
         drop(content);
         drop(left.jobs);
         left.waiters.into_iter().for_each(Waker::wake);

@@ -7,9 +7,9 @@ use crate::shard::Context;
 
 /// Tells every task of the runtime that waits in [`wait`] that the end begins.
 ///
-/// Under [`Builder::run`](crate::Builder::run) the shards go on until `main` ends, which is expected
-/// to wait for this and end soon. Under [`Builder::start`](crate::Builder::start) they stop when no
-/// task is left, or at the builder's `shutdown_limit` from now.
+/// Under [`Builder::run`](crate::Builder::run) the shards go on until `main` ends, which is
+/// expected to wait for this and end soon. Under [`Builder::start`](crate::Builder::start) they
+/// stop when no task is left, or at the builder's `shutdown_limit` from now.
 ///
 /// # Panics
 ///

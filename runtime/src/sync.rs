@@ -23,6 +23,21 @@ impl Counter {
         );
     }
 
+    /// As [`Counter::add`]; what the shard did before is seen by who sees the new value in
+    /// [`Counter::value_published`]. Only the owning shard calls this.
+    pub(crate) fn publish(&self, n: u64) {
+        // Release: pairs with the Acquire in `value_published`.
+        self.0.store(
+            self.0.load(Ordering::Relaxed).wrapping_add(n),
+            Ordering::Release,
+        );
+    }
+
+    /// The value now, and what its shard did before it published it. Any thread.
+    pub(crate) fn value_published(&self) -> u64 {
+        self.0.load(Ordering::Acquire)
+    }
+
     /// Raises the value to `n` if it is below. Only the owning shard calls this.
     pub(crate) fn raise(&self, n: u64) {
         if self.0.load(Ordering::Relaxed) < n {

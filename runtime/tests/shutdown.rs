@@ -9,8 +9,8 @@ use std::time::Duration;
 use corelane::task::yield_now;
 use corelane::time::sleep;
 use corelane::{
-    Builder, Driver, JoinError, Placement, Running, Runtime, ShutdownError, StartError,
-    SubmitError, metrics, shards, shutdown, spawn,
+    Builder, Driver, Placement, Running, Runtime, ShutdownError, StartError, shards, shutdown,
+    spawn,
 };
 
 const LIMIT: Duration = Duration::from_secs(60);
@@ -142,7 +142,7 @@ fn draining_ends_when_the_last_task_does() {
                     shutdown::wait().await;
                     for _ in 0..1_000 {
                         let other = shards()[1 - corelane::shard().index()].clone();
-                        other.submit(|| yield_now()).await.unwrap();
+                        other.submit(yield_now).await.unwrap();
                     }
                     drop(held);
                 })
@@ -252,5 +252,23 @@ fn what_tasks_start_while_they_are_dropped_is_dropped_too() {
             })
             .unwrap();
         assert_eq!(drops.count(), 200);
+    }
+}
+
+// proves: RT-23
+#[test]
+fn call_made_before_shutdown_is_answered_within_its_deadline() {
+    // The shard may not have seen the call when the end begins.
+    for _ in 0..50 {
+        on_each(|running| {
+            let calls: Vec<_> = running
+                .shards()
+                .map(|shard| shard.submit(yield_now))
+                .collect();
+            running.shutdown(AN_HOUR).unwrap();
+            for call in calls {
+                call.wait().unwrap();
+            }
+        });
     }
 }

@@ -1,27 +1,15 @@
 //! Descriptors run out. One test, since the limit holds for the whole process.
 #![allow(clippy::unwrap_used)]
 
-mod tcp_support;
-
 use std::fs::File;
 use std::os::fd::AsRawFd;
 use std::time::Duration;
 
 use corelane::net::{TcpListener, TcpStream};
-use corelane::time::timeout;
-use corelane::{Driver, Runtime, spawn};
+use corelane::time::{Instant, timeout};
+use corelane::{metrics, spawn};
 use rustix::io::Errno;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-use tcp_support::run_on;
-
-/// Runs `test` on one shard with each driver of the kernel.
-fn on_kernel_drivers<F: Future + 'static>(test: fn() -> F) {
-    run_on(
-        &Runtime::builder().shards(1),
-        &[Driver::Epoll, Driver::Uring],
-        test,
-    );
-}
 
 const WAITING: usize = 8;
 
@@ -55,52 +43,58 @@ fn is_exhausted(error: std::io::Error) -> bool {
 }
 
 // proves: RT-25
-#[test]
-fn exhausted_descriptors_fail_what_needs_one_and_accepting_goes_on_later() {
-    on_kernel_drivers(|| async {
-        let other = TcpListener::bind("127.0.0.1:0").unwrap();
-        let established = TcpStream::connect(other.local_addr().unwrap())
-            .await
-            .unwrap();
-        let (echo, _) = other.accept().await.unwrap();
-        // A listener that nobody has accepted at yet, so that no driver accepts ahead.
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let addr = listener.local_addr().unwrap();
-        let connect = |_| std::net::TcpStream::connect(addr).unwrap();
-        let waiting: Vec<_> = (0..WAITING).map(connect).collect();
+#[corelane::test(shards = 1)]
+async fn exhausted_descriptors_fail_what_needs_one_and_accepting_goes_on_later() {
+    let other = TcpListener::bind("127.0.0.1:0").unwrap();
+    let established = TcpStream::connect(other.local_addr().unwrap())
+        .await
+        .unwrap();
+    let (echo, _) = other.accept().await.unwrap();
+    // A listener that nobody has accepted at yet, so that no driver accepts ahead.
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let addr = listener.local_addr().unwrap();
+    let connect = |_| std::net::TcpStream::connect(addr).unwrap();
+    let waiting: Vec<_> = (0..WAITING).map(connect).collect();
 
-        let exhausted = Exhausted::new();
-        assert!(is_exhausted(TcpListener::bind("127.0.0.1:0").unwrap_err()));
-        assert!(is_exhausted(TcpStream::connect(addr).await.unwrap_err()));
-        // Accepting waits; it neither fails nor loses who waits in the queue.
-        let refused = timeout(Duration::from_millis(30), listener.accept()).await;
-        assert!(
-            refused.is_err(),
-            "accepted without a descriptor: {refused:?}"
-        );
-        // What is open goes on.
-        established.write_all("still here").await.0.unwrap();
-        assert_eq!(&echo.read_chunk().await.unwrap()[..], b"still here");
+    let exhausted = Exhausted::new();
+    assert!(is_exhausted(TcpListener::bind("127.0.0.1:0").unwrap_err()));
+    assert!(is_exhausted(TcpStream::connect(addr).await.unwrap_err()));
+    let start = Instant::now();
+    // Accepting waits; it neither fails nor loses who waits in the queue.
+    let refused = timeout(Duration::from_millis(30), listener.accept()).await;
+    assert!(
+        refused.is_err(),
+        "accepted without a descriptor: {refused:?}"
+    );
+    // It pauses 5 ms, then twice as long each time: so many pauses take so long at least.
+    let pauses = metrics::snapshot().shards[0].accept_backoffs;
+    let pauses_over = 5 * ((1 << (pauses - 1)) - 1);
+    assert!(
+        pauses >= 1 && start.elapsed() >= Duration::from_millis(pauses_over),
+        "{pauses} pauses"
+    );
+    // What is open goes on.
+    established.write_all("still here").await.0.unwrap();
+    assert_eq!(&echo.read_chunk().await.unwrap()[..], b"still here");
 
-        let accepting = spawn(async move {
-            let mut accepted = Vec::new();
-            while accepted.len() < WAITING {
-                accepted.push(listener.accept().await.unwrap());
-            }
-            accepted
-        });
-        corelane::task::yield_now().await;
-        assert!(!accepting.is_finished());
-        drop(exhausted);
-        let mut found: Vec<_> = accepting
-            .await
-            .unwrap()
-            .iter()
-            .map(|(_, peer)| *peer)
-            .collect();
-        let mut expected: Vec<_> = waiting.iter().map(|c| c.local_addr().unwrap()).collect();
-        found.sort_unstable();
-        expected.sort_unstable();
-        assert_eq!(found, expected);
+    let accepting = spawn(async move {
+        let mut accepted = Vec::new();
+        while accepted.len() < WAITING {
+            accepted.push(listener.accept().await.unwrap());
+        }
+        accepted
     });
+    corelane::task::yield_now().await;
+    assert!(!accepting.is_finished());
+    drop(exhausted);
+    let mut found: Vec<_> = accepting
+        .await
+        .unwrap()
+        .iter()
+        .map(|(_, peer)| *peer)
+        .collect();
+    let mut expected: Vec<_> = waiting.iter().map(|c| c.local_addr().unwrap()).collect();
+    found.sort_unstable();
+    expected.sort_unstable();
+    assert_eq!(found, expected);
 }

@@ -1,18 +1,9 @@
 //! Many connections at once.
 #![allow(clippy::unwrap_used)]
 
-mod tcp_support;
-
 use corelane::net::{ListenOptions, TcpListener, TcpStream};
-use corelane::{Driver, Runtime, spawn};
+use corelane::spawn;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-use tcp_support::run_on;
-
-/// Runs `test` on one shard with each driver.
-fn on_every_driver<F: Future + 'static>(test: fn() -> F) {
-    let drivers = [Driver::Epoll, Driver::Uring, Driver::Sim(1)];
-    run_on(&Runtime::builder().shards(1), &drivers, test);
-}
 
 const CONNECTIONS: usize = 1000;
 const ROUNDS: usize = 4;
@@ -59,20 +50,18 @@ async fn client(addr: std::net::SocketAddr, number: usize) {
     }
 }
 
-#[test]
-fn a_thousand_connections_echo_without_loss() {
+#[corelane::test(shards = 1)]
+async fn a_thousand_connections_echo_without_loss() {
     allow_descriptors();
-    on_every_driver(|| async {
-        let options = ListenOptions::new().backlog(CONNECTIONS as u16);
-        let listener = TcpListener::bind_with("127.0.0.1:0", &options).unwrap();
-        let addr = listener.local_addr().unwrap();
-        let clients: Vec<_> = (0..CONNECTIONS).map(|n| spawn(client(addr, n))).collect();
-        let mut servers = Vec::new();
-        while servers.len() < CONNECTIONS {
-            servers.push(spawn(echo(listener.accept().await.unwrap().0)));
-        }
-        for task in clients.into_iter().chain(servers) {
-            task.await.unwrap();
-        }
-    });
+    let options = ListenOptions::new().backlog(CONNECTIONS as u16);
+    let listener = TcpListener::bind_with("127.0.0.1:0", &options).unwrap();
+    let addr = listener.local_addr().unwrap();
+    let clients: Vec<_> = (0..CONNECTIONS).map(|n| spawn(client(addr, n))).collect();
+    let mut servers = Vec::new();
+    while servers.len() < CONNECTIONS {
+        servers.push(spawn(echo(listener.accept().await.unwrap().0)));
+    }
+    for task in clients.into_iter().chain(servers) {
+        task.await.unwrap();
+    }
 }

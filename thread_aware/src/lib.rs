@@ -5,8 +5,8 @@
 //! working with the parts of the core that it left. This crate has the words for that, for use
 //! with any executor:
 //!
-//! - [`affinity`]: an [`Affinity`](affinity::Affinity) names a place, and the module knows where the
-//!   current thread is;
+//! - [`affinity`]: an [`Affinity`](affinity::Affinity) names a place, and the module knows where
+//!   the current thread is;
 //! - [`ThreadAware`]: a value that can be told that it has moved, implemented for the types of
 //!   core, alloc and std;
 //! - `topology` (feature `threads`): the cores, caches and memory nodes that this process may use;

@@ -18,7 +18,7 @@ use std::{
 };
 
 use probe::{Log, Probe};
-use proptest::prelude::*;
+use proptest::{collection::vec, prelude::*};
 use thread_aware::ThreadAware;
 
 #[test]
@@ -225,7 +225,7 @@ fn an_inclusive_range_that_was_walked_to_its_end_stays_empty() {
 
 proptest! {
     #[test]
-    fn nested_collections_reach_every_leaf_in_order(shape in prop::collection::vec(0_u32..6, 0..6)) {
+    fn nested_collections_reach_every_leaf_in_order(shape in vec(0_u32..6, 0..6)) {
         let log = Log::default();
         let mut next = 0..;
         let mut nested: Vec<VecDeque<Option<Box<Probe>>>> = shape

@@ -170,6 +170,26 @@ pub enum Idle {
     Spin,
 }
 
+impl From<Driver> for corelane::Driver {
+    fn from(driver: Driver) -> Self {
+        match driver {
+            Driver::Auto => Self::Auto,
+            Driver::Uring => Self::Uring,
+            Driver::Epoll => Self::Epoll,
+        }
+    }
+}
+
+impl From<Idle> for corelane::IdlePolicy {
+    fn from(idle: Idle) -> Self {
+        match idle {
+            Idle::Park => Self::Park,
+            Idle::SpinThenPark => Self::default(),
+            Idle::Spin => Self::Spin,
+        }
+    }
+}
+
 /// The hash that a book is to have at the end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExpectedHash {

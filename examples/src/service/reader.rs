@@ -1,7 +1,7 @@
 //! Threads that read recorded feeds, one an input.
 //!
-//! A file that is not in memory blocks its reader, so no shard reads one. The lane to the decoder is
-//! bounded: a reader that is ahead parks until there is room, and ends when the decoder is gone.
+//! A file that is not in memory blocks its reader, so no shard reads one. The lane to the decoder
+//! is bounded: a reader that is ahead parks until there is room, and ends when the decoder is gone.
 
 use std::io;
 use std::ops::ControlFlow;

@@ -5,20 +5,20 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use corelane::{IdlePolicy, Runtime};
+use corelane::Runtime;
 use corelane_primitives::Consumer;
 
 use super::console::Console;
 use super::failure::Failure;
 use super::head::{Ended, serve};
 use super::reader::{self, Piece};
-use crate::feed::{Driver, Idle, Options, Report};
+use crate::feed::{Options, Report};
 
 /// Runs the service as `options` say, shows its report, and gives the status to end with.
 ///
 /// Zero is a run without trouble; one a book with another hash than was expected; two an input, a
-/// file or an address that is of no use, or with `strict` a malformed line. What had been applied by
-/// then is reported all the same.
+/// file or an address that is of no use, or with `strict` a malformed line. What had been applied
+/// by then is reported all the same.
 pub fn run(options: &Options) -> ExitCode {
     match try_run(options) {
         Ok(status) => status,
@@ -64,16 +64,8 @@ fn try_run(options: &Options) -> Result<ExitCode, Failure> {
 
 fn builder(options: &Options) -> corelane::Builder {
     let builder = Runtime::builder()
-        .driver(match options.driver {
-            Driver::Auto => corelane::Driver::Auto,
-            Driver::Uring => corelane::Driver::Uring,
-            Driver::Epoll => corelane::Driver::Epoll,
-        })
-        .idle(match options.idle {
-            Idle::Park => IdlePolicy::Park,
-            Idle::SpinThenPark => IdlePolicy::default(),
-            Idle::Spin => IdlePolicy::Spin,
-        });
+        .driver(options.driver.into())
+        .idle(options.idle.into());
     match options.shards {
         Some(shards) => builder.shards(shards),
         None => builder,

@@ -1,7 +1,7 @@
 //! Contract tests of the primitives on every host.
 //!
 //! A primitive knows nothing of its executor but the [`Waker`](std::task::Waker), so one contract
-//! holds on each of them: Corelane's shards on every driver and in simulation, plain threads under a
-//! `block_on`, and Tokio's current-thread runtimes. The facts and the hosts stand in
+//! holds on each of them: Corelane's shards on every driver and in simulation, plain threads under
+//! a `block_on`, and Tokio's current-thread runtimes. The facts and the hosts stand in
 //! `tests/contract`; this library is empty, and the package is never published.
 #![forbid(unsafe_code)]

@@ -8,7 +8,8 @@ use rustix::event::{EventfdFlags, eventfd};
 
 use crate::sync::{AtomicI32, Ordering};
 
-/// A shard's bell. It lives as long as the process, since any thread may hold a waker that rings it.
+/// A shard's bell. It lives as long as the process, since any thread may hold a waker that rings
+/// it.
 #[derive(Debug)]
 pub(crate) struct Bell {
     /// Says whether the shard sleeps, and whether it has been rung.
@@ -29,14 +30,16 @@ impl Bell {
         })
     }
 
-    /// The eventfd, which the shard's driver watches. Its count is never needed: any write is a ring.
+    /// The eventfd, which the shard's driver watches. Its count is never needed: any write is a
+    /// ring.
     pub(crate) fn event(&self) -> BorrowedFd<'_> {
         self.event.as_fd()
     }
 
     /// The ring to send `MSG_RING` to, if the shard's driver has one.
     pub(crate) fn ring_fd(&self) -> Option<RawFd> {
-        // Relaxed: the number alone is used; a stale one names a ring that is closed only after the last shard stopped.
+        // Relaxed: the number alone is used; a stale one names a ring that is closed only after the
+        // last shard stopped.
         let fd = self.ring.load(Ordering::Relaxed);
         (fd >= 0).then_some(fd)
     }
@@ -50,10 +53,12 @@ impl Bell {
     pub(crate) fn ring_event(&self, epoch: Epoch) {
         loop {
             match rustix::io::write(&self.event, &1_u64.to_ne_bytes()) {
-                // WOULDBLOCK: the count is at its limit, so the eventfd is readable and the ring is made already.
+                // WOULDBLOCK: the count is at its limit, so the eventfd is readable and the ring is
+                // made already.
                 Ok(_) | Err(rustix::io::Errno::AGAIN) => break,
                 Err(rustix::io::Errno::INTR) => {}
-                // An eventfd that is owned here takes 8-byte writes; anything else is a broken process.
+                // An eventfd that is owned here takes 8-byte writes; anything else is a broken
+                // process.
                 Err(error) => panic!("a shard's eventfd refused a write: {error}"),
             }
         }

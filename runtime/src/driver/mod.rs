@@ -1,12 +1,13 @@
 //! I/O backends of a shard.
 //!
-//! Owner: one shard's thread. An enum, neither a type parameter nor a trait object, so that a stream has one type and a
-//! call one branch. Each backend delivers by waking `std::task::Waker`s; a waker of the shard's own tasks goes to its
-//! run queue. Rules for every backend:
+//! Owner: one shard's thread. An enum, neither a type parameter nor a trait object, so that a
+//! stream has one type and a call one branch. Each backend delivers by waking `std::task::Waker`s;
+//! a waker of the shard's own tasks goes to its run queue. Rules for every backend:
 //!
-//! - `turn` never blocks; `park` blocks until something is delivered, the bell rings or the time is over.
-//! - A dropped future never loses a buffer, a descriptor or bytes: what the kernel still uses stays in the backend's own
-//!   table until its last completion.
+//! - `turn` never blocks; `park` blocks until something is delivered, the bell rings or the time is
+//!   over.
+//! - A dropped future never loses a buffer, a descriptor or bytes: what the kernel still uses stays
+//!   in the backend's own table until its last completion.
 //! - The backend runs wakers outside its own borrows.
 
 pub(crate) mod bell;
@@ -73,7 +74,18 @@ impl Driver {
         }
     }
 
-    /// Blocks until something is delivered, the bell rings or `timeout` is over; `None` waits for ever.
+    /// Whether a look at memory shows that a turn would deliver something. A backend that has to
+    /// ask the kernel for that says `false` and is asked by `turn`.
+    pub(crate) fn has_news(&self) -> bool {
+        match self {
+            Self::Uring(driver) => driver.needs_turn(),
+            Self::Epoll(_) => false,
+            Self::Sim(driver) => driver.needs_turn(),
+        }
+    }
+
+    /// Blocks until something is delivered, the bell rings or `timeout` is over; `None` waits for
+    /// ever.
     ///
     /// # Errors
     ///
@@ -86,7 +98,8 @@ impl Driver {
         }
     }
 
-    /// Rings another shard's bell and marks it rung once the ring is made (at the latest in the next `turn` or `park`).
+    /// Rings another shard's bell and marks it rung once the ring is made (at the latest in the
+    /// next `turn` or `park`).
     pub(crate) fn ring(&self, bell: &'static Bell, epoch: Epoch) {
         match self {
             Self::Uring(driver) => driver.ring(bell, epoch),
@@ -94,7 +107,8 @@ impl Driver {
         }
     }
 
-    /// Cancels everything in flight and reaps it for at most `limit`. Returns how many operations are still in flight.
+    /// Cancels everything in flight and reaps it for at most `limit`. Returns how many operations
+    /// are still in flight.
     ///
     /// # Errors
     ///

@@ -13,7 +13,7 @@
 //!     fn from_fd(driver: &Rc<D>, fd: OwnedFd) -> io::Result<Self>;   // sim: Unsupported
 //!     async fn connect(driver: &Rc<D>, addr: SocketAddr) -> io::Result<Self>;
 //!     fn poll_read(&self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<io::Result<usize>>;
-//!     fn poll_read_chunk(&self, cx: &mut Context<'_>) -> Poll<io::Result<Chunk>>;  // empty: the end
+//!     fn poll_read_chunk(&self, cx: &mut Context<'_>) -> Poll<io::Result<Chunk>>; // empty: end
 //!     fn poll_write(&self, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>>;
 //!     async fn read<B: IoBufMut>(&self, buf: B) -> BufResult<usize, B>;
 //!     async fn read_chunk(&self) -> io::Result<Chunk>;

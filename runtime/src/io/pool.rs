@@ -116,6 +116,11 @@ impl Pool {
         Some(id)
     }
 
+    /// Counts the free slots.
+    pub(crate) fn free_slots(&self) -> usize {
+        self.free.borrow().len()
+    }
+
     /// Whether a slot is free.
     pub(crate) fn has_free(&self) -> bool {
         !self.free.borrow().is_empty()

@@ -88,8 +88,8 @@ impl OutsideShard {
     ///
     /// # Errors
     ///
-    /// [`TrySubmitError`] when the inbox is full or the shard is gone. The call is dropped then: its
-    /// captures went into the box that was refused.
+    /// [`TrySubmitError`] when the inbox is full or the shard is gone. The call is dropped then:
+    /// its captures went into the box that was refused.
     pub fn try_submit<F, Fut>(
         &self,
         call: F,

@@ -38,7 +38,7 @@ pub struct ShardSnapshot {
     pub tasks_ended: u64,
     /// Tasks that ended by a panic. The panic of a submitted call is the caller's and not counted.
     pub tasks_panicked: u64,
-    /// Polls of tasks.
+    /// Polls of tasks, added after each slice of them.
     pub polls: u64,
     /// Turns of the shard's loop. They stand still while the shard sleeps.
     pub turns: u64,

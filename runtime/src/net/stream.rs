@@ -141,8 +141,8 @@ impl TcpStream {
         self.inner.read_chunk().await
     }
 
-    /// [`read_chunk`](TcpStream::read_chunk) for a future or stream of your own: `Pending` keeps the
-    /// waker of the last caller, so one task polls a stream at a time.
+    /// [`read_chunk`](TcpStream::read_chunk) for a future or stream of your own: `Pending` keeps
+    /// the waker of the last caller, so one task polls a stream at a time.
     ///
     /// # Errors
     ///

@@ -1,12 +1,12 @@
 //! Mailboxes: where any thread leaves a wake for a task of a shard.
 //!
-//! Owner: one shard at a time holds a mailbox; any thread may set bits in it at any time, also after
-//! that shard has gone, since a waker carries no count. Mailboxes, their segments and their eventfd
-//! therefore live as long as the process and are handed on from shard to shard.
+//! Owner: one shard at a time holds a mailbox; any thread may set bits in it at any time, also
+//! after that shard has gone, since a waker carries no count. Mailboxes, their segments and their
+//! eventfd therefore live as long as the process and are handed on from shard to shard.
 //! Rule: a waker sets the slot's bit, then the summary bit (both Release), fences, and reads the
 //! sleep word; the shard marks itself asleep, fences, and looks at the summaries. One of the two
-//! sees the other (modelled by `corelane-primitives`, `tests/loom_park.rs`). A waker always does all
-//! of it, since whoever set a bit first may have been stopped before the next step.
+//! sees the other (modelled by `corelane-primitives`, `tests/loom_park.rs`). A waker always does
+//! all of it, since whoever set a bit first may have been stopped before the next step.
 
 use std::io;
 use std::sync::{Mutex, OnceLock};

@@ -48,10 +48,11 @@ impl Context {
         self.timers().fire(start);
         self.take_news();
         if self.mesh().has_news() {
-            self.mesh().take(self.counters());
+            self.mesh().take(self);
         }
         let polls = self.run_slice(pace, start);
         self.mesh().flush(self.driver(), self.counters());
+        self.mesh().settle();
         let now = self.now();
         let idle = self.scheduler().is_empty();
         if (idle || now.as_nanos() >= pace.driver_last.as_nanos() + DRIVER_EVERY_NS)
@@ -71,6 +72,7 @@ impl Context {
         if self.own().inbox.has_any() {
             for job in self.own().inbox.take() {
                 job();
+                self.own().inbox.started();
             }
         }
         if self.directory().phase() > crate::directory::Phase::Running {

@@ -211,7 +211,8 @@ impl Running {
     }
 
     /// Tells all tasks that wait in [`shutdown::wait`](crate::shutdown::wait), lets tasks end by
-    /// themselves until `deadline` from now, drops the rest, and waits for the shards.
+    /// themselves until `deadline` from now, drops the rest, and waits for the shards. Calls that
+    /// were made before are tasks too.
     ///
     /// # Errors
     ///

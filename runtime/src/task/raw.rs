@@ -6,8 +6,8 @@
 //! one frees the block, and a `TaskRef` is used only while one of them holds.
 //! Rules: the future is polled and dropped only by the shard's loop, between or in polls, never
 //! while it is being polled (`Running`). The output is written once, by the poll or the cancel that
-//! ends the task, and taken by the handle or dropped with it. What lies in the body follows from the
-//! stage alone.
+//! ends the task, and taken by the handle or dropped with it. What lies in the body follows from
+//! the stage alone.
 
 use std::alloc::Layout;
 use std::cell::{Cell, UnsafeCell};
@@ -260,11 +260,11 @@ impl TaskRef {
     #[inline]
     fn free(self) {
         let class = self.header().vtable.class;
-        let header = self.0.as_ptr();
+        let blocks = &raw const self.header().blocks;
         // SAFETY: Valid: the header lives. Exclusive: nothing holds the task any more, and its body
         // is empty: the table lets go of a task that is done, and the handle once the output was
         // taken or dropped.
-        let blocks = unsafe { (&raw const (*header).blocks).read() };
+        let blocks = unsafe { blocks.read() };
         self.header().joiner.clear();
         blocks.give(self.0.cast(), class);
     }
@@ -359,8 +359,8 @@ unsafe fn finish<F: Future>(
         let dropped = catch_unwind(AssertUnwindSafe(|| {
             // SAFETY: Valid: the body holds the future, as the caller vouches.
             let future = unsafe { &mut body.future };
-            // SAFETY: Valid and exclusive: as above; it is dropped once, for the body is overwritten
-            // below without a look at it, whether this panics or not.
+            // SAFETY: Valid and exclusive: as above; it is dropped once, for the body is
+            // overwritten below without a look at it, whether this panics or not.
             unsafe { ManuallyDrop::drop(future) };
         }));
         if let Err(panic) = dropped {

@@ -20,8 +20,8 @@ use crate::affinity::Affinity;
 /// order, keys before their values. Maps, sets and heaps are drained and rebuilt, since a
 /// relocation may change how a key hashes or compares; that costs as much as inserting every
 /// element anew and allocates. When keys become equal by it, the last one stays. When an element's
-/// relocation panics, the collection keeps all its elements, some relocated and some not. A poisoned
-/// lock is relocated like any other and stays poisoned.
+/// relocation panics, the collection keeps all its elements, some relocated and some not. A
+/// poisoned lock is relocated like any other and stays poisoned.
 ///
 /// # `std::sync::Arc` has no implementation
 ///

@@ -34,7 +34,8 @@ macro_rules! ids {
 ids! {
     /// A logical processor, by the kernel's number of it: what a thread is pinned to.
     ProcessorId, "processor";
-    /// A physical core, by its place in [`Topology::physical_cores`](super::Topology::physical_cores).
+    /// A physical core, by its place in
+    /// [`Topology::physical_cores`](super::Topology::physical_cores).
     CoreId, "core";
     /// A memory node (NUMA node), by the kernel's number of it.
     NodeId, "node";

@@ -66,6 +66,8 @@ pub(crate) async fn flag_waiting<F: Future>(flag: &AtomicBool, future: F) -> F::
 /// Waits until `flag` is up, without a waker: whoever raises it knows of none.
 pub(crate) async fn until_raised(flag: &AtomicBool) {
     while !flag.load(Ordering::Acquire) {
+        // The one who raises it may need this processor.
+        std::thread::yield_now();
         give_way().await;
     }
 }

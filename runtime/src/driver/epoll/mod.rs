@@ -30,8 +30,7 @@ use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
 use rustix::fs::Timespec;
 use rustix::io::Errno;
 use rustix::time::{
-    ClockId, Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, clock_gettime,
-    timerfd_create, timerfd_settime,
+    Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, timerfd_create, timerfd_settime,
 };
 
 use self::source::Readiness;
@@ -40,18 +39,17 @@ use super::DriverParts;
 use crate::error::DriverError;
 use crate::io::Pool;
 use crate::metrics::ShardCounters;
+use crate::time::{Clock, Instant};
 
 /// Events that one call fetches at most; what is left stays with the kernel for the next turn.
 const EVENTS_MAX: usize = 256;
-
-const NANOS_PER_SECOND: u64 = 1_000_000_000;
 
 /// A shard's epoll instance, with its timer and its receive buffers.
 pub(crate) struct Epoll {
     epoll: OwnedFd,
     timer: OwnedFd,
-    /// When the timer fires next, on the monotonic clock in nanoseconds; `None` when it is unset.
-    armed: Cell<Option<u64>>,
+    /// When the timer fires next; `None` when it is unset.
+    armed: Cell<Option<Instant>>,
     counters: Arc<ShardCounters>,
     pool: Rc<Pool>,
     table: RefCell<Table>,
@@ -148,8 +146,7 @@ impl Epoll {
     /// A timer that is set for earlier stays: the wait then ends early once, and the next one sets
     /// it anew. So a shard that parks again and again before one distant deadline sets it once.
     fn arm(&self, timeout: Duration) -> io::Result<()> {
-        let timeout = u64::try_from(timeout.as_nanos()).unwrap_or(u64::MAX);
-        let deadline = monotonic_now().saturating_add(timeout);
+        let deadline = Clock::Real.now().saturating_add(timeout);
         if self.armed.get().is_some_and(|armed| armed <= deadline) {
             return Ok(());
         }
@@ -159,11 +156,11 @@ impl Epoll {
                 tv_nsec: 0,
             },
             it_value: Timespec {
-                tv_sec: (deadline / NANOS_PER_SECOND) as i64,
-                tv_nsec: (deadline % NANOS_PER_SECOND) as _,
+                tv_sec: i64::try_from(timeout.as_secs()).unwrap_or(i64::MAX),
+                tv_nsec: timeout.subsec_nanos().into(),
             },
         };
-        timerfd_settime(&self.timer, TimerfdTimerFlags::ABSTIME, &value)?;
+        timerfd_settime(&self.timer, TimerfdTimerFlags::empty(), &value)?;
         self.armed.set(Some(deadline));
         Ok(())
     }
@@ -239,9 +236,4 @@ impl fmt::Debug for Epoll {
             .field("pool", &self.pool)
             .finish_non_exhaustive()
     }
-}
-
-fn monotonic_now() -> u64 {
-    let now = clock_gettime(ClockId::Monotonic);
-    now.tv_sec as u64 * NANOS_PER_SECOND + now.tv_nsec as u64
 }

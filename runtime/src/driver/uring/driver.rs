@@ -1,6 +1,7 @@
 //! The shard's side of the ring: queue, turn, park, and where each completion goes.
 
 use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
 use std::fmt;
 use std::io;
 use std::os::fd::AsRawFd;
@@ -52,7 +53,7 @@ pub(crate) struct Uring {
     share: Cell<usize>,
     pool: Rc<Pool>,
     /// Sockets whose readers wait for a receive buffer, the longest wait first.
-    pub(super) starved: RefCell<Vec<Rc<Socket>>>,
+    pub(super) starved: RefCell<VecDeque<Rc<Socket>>>,
     /// Completions of one turn, between the queue and their delivery.
     done: Cell<Vec<Done>>,
     /// How many completions the last turn that had any delivered.
@@ -162,7 +163,7 @@ impl Uring {
     /// As [`Driver::needs_turn`](crate::driver::Driver::needs_turn).
     pub(crate) fn needs_turn(&self) -> bool {
         let ring_news = self.ring.borrow_mut().as_mut().is_some_and(Ring::has_news);
-        ring_news || (!self.starved.borrow().is_empty() && self.has_buffer())
+        ring_news || (!self.starved.borrow().is_empty() && self.buffers_at_hand() > 0)
     }
 
     /// As [`Driver::park`](crate::driver::Driver::park).
@@ -244,21 +245,20 @@ impl Uring {
         self.crowd.get() >= CROWD
     }
 
-    /// Gives the kernel receive buffers up to its share, and wakes who waits for one. Tells whether
-    /// somebody was woken.
+    /// Gives the kernel receive buffers up to its share, and wakes as many of those who wait for
+    /// one as there are. Tells whether somebody was woken.
     pub(super) fn feed(&self) -> bool {
         if self.given.get() < self.share.get() && !self.closing.get() {
             self.give();
         }
-        if self.starved.borrow().is_empty() || !self.has_buffer() {
-            return false;
-        }
-        let starved = std::mem::take(&mut *self.starved.borrow_mut());
-        for socket in &starved {
+        let mut woken = false;
+        for _ in 0..self.buffers_at_hand() {
+            let longest = self.starved.borrow_mut().pop_front();
+            let Some(socket) = longest else { break };
             socket.fed();
+            woken = true;
         }
-        self.recycle_starved(starved);
-        true
+        woken
     }
 
     fn give(&self) {
@@ -276,9 +276,9 @@ impl Uring {
         self.given.set(given);
     }
 
-    /// Whether a receive would find a buffer.
-    fn has_buffer(&self) -> bool {
-        self.given.get() > 0 || self.pool.has_free()
+    /// How many receives would find a buffer.
+    fn buffers_at_hand(&self) -> usize {
+        self.given.get() + self.pool.free_slots()
     }
 
     /// The kernel found no buffer: its share grows while some are free, else the pool is spent.
@@ -288,15 +288,6 @@ impl Uring {
             self.share.set((self.share.get() * 2).min(all));
         } else {
             self.counters.buffers_exhausted.add(1);
-        }
-    }
-
-    /// Puts the emptied list back, so that the next round does not allocate.
-    fn recycle_starved(&self, mut list: Vec<Rc<Socket>>) {
-        list.clear();
-        let mut starved = self.starved.borrow_mut();
-        if starved.capacity() == 0 {
-            *starved = list;
         }
     }
 

@@ -244,7 +244,7 @@ impl Socket {
     fn starve(self: &Rc<Self>) {
         if !self.starved.replace(true) {
             self.driver.counters().buffers_exhausted.add(1);
-            self.driver.starved.borrow_mut().push(Rc::clone(self));
+            self.driver.starved.borrow_mut().push_back(Rc::clone(self));
         }
     }
 

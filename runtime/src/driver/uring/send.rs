@@ -1,8 +1,9 @@
 //! Sending: at once while nothing is in flight, else by one send in the kernel at a time.
 //!
 //! In a crowd (many completions in one turn, so that many streams are about to send) a send is
-//! queued instead, and all go with the turn's one `enter`: 5 % less processor time a request over 64
-//! and 1,000 connections (bench `tcp`, rows `echo_64` and `echo_1000`). A lone stream sends at once.
+//! queued instead, and all go with the turn's one `enter`: 5 % less processor time a request over
+//! 64 and 1,000 connections (bench `tcp`, rows `echo_64` and `echo_1000`). A lone stream sends at
+//! once.
 //!
 //! Order: a send in flight keeps every later one waiting. Its buffer stays with the future, whose
 //! memory does not move by the buffer's contract; a future that is dropped meanwhile leaves the

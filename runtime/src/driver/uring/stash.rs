@@ -5,8 +5,8 @@ use std::mem::MaybeUninit;
 
 use crate::io::Chunk;
 
-/// Chunks in the order they came. The first stands in the structure itself: a stream that is read as
-/// fast as it receives never allocates.
+/// Chunks in the order they came. The first stands in the structure itself: a stream that is read
+/// as fast as it receives never allocates.
 #[derive(Debug, Default)]
 pub(super) struct Stash {
     first: Option<Chunk>,
@@ -82,7 +82,8 @@ mod tests {
             let (n, spent) = stash.copy(&mut room);
             drop(spent);
             left.extend(room[..n].iter().map(|byte| {
-                // SAFETY: Valid: initialised when the array was made. Exclusive: a copy of one byte.
+                // SAFETY: Valid: initialised when the array was made. Exclusive: a copy of one
+                // byte.
                 unsafe { byte.assume_init() }
             }));
         }

@@ -117,6 +117,35 @@ pub(crate) fn ends_that_forget_to_notify_do_not_sleep_together<H: Host>(host: &H
     }
 }
 
+/// Each end goes on by what the other did, though that one never waits itself.
+pub(crate) fn a_busy_end_wakes_one_that_waits<H: Host>(host: &H) {
+    for way in WAYS {
+        for _ in 0..host.count(200) {
+            let flags: [Arc<AtomicBool>; 4] = Default::default();
+            let [no_value, no_room, received, sent] = flags.clone();
+            let send = move |mut producer: Producer<u64>| async move {
+                until_raised(&no_value).await;
+                producer.send(0).await.unwrap();
+                until_raised(&received).await;
+                producer.send(1).await.unwrap();
+                flag_waiting(&no_room, producer.send(2)).await.unwrap();
+                sent.store(true, Ordering::Release);
+            };
+            let [no_value, no_room, received, sent] = flags;
+            let receive = move |mut consumer: Consumer<u64>| async move {
+                let value = flag_waiting(&no_value, consumer.recv()).await;
+                assert_eq!(value, Some(0));
+                received.store(true, Ordering::Release);
+                until_raised(&no_room).await;
+                assert_eq!(consumer.recv().await, Some(1));
+                until_raised(&sent).await;
+                assert_eq!(consumer.recv().await, Some(2));
+            };
+            across(host, way, 1, send, receive);
+        }
+    }
+}
+
 /// The ends of many short lanes change their place, with values inside and more to come.
 pub(crate) fn ends_cross_a_lane_with_what_is_inside<H: Host>(host: &H) {
     let lanes = host.count(1_000);

@@ -15,6 +15,7 @@ on_every_host!(
     flow::a_full_lane_makes_the_sender_wait,
     flow::batches_cross_whole,
     flow::ends_that_forget_to_notify_do_not_sleep_together,
+    flow::a_busy_end_wakes_one_that_waits,
     flow::ends_cross_a_lane_with_what_is_inside,
     ends::a_dropped_receiver_hands_the_value_back,
     ends::a_dropped_receiver_wakes_a_sender_that_waits,

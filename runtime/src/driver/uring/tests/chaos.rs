@@ -22,8 +22,8 @@ impl Random {
     }
 }
 
-/// One direction of one connection: writes `len` bytes of the pattern in random pieces, some of them
-/// through polls that are dropped, and never twice.
+/// One direction of one connection: writes `len` bytes of the pattern in random pieces, some of
+/// them through polls that are dropped, and never twice.
 async fn write_random(stream: &Stream, sent: &[u8], random: &mut Random, operations: &mut u32) {
     let mut at = 0;
     while at < sent.len() {

@@ -1,0 +1,127 @@
+//! The small programs run, count right and end with their status.
+
+#![forbid(unsafe_code)]
+#![allow(
+    clippy::unwrap_used,
+    reason = "what the tests share may panic as they do"
+)]
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process};
+
+/// No socket is waited for longer. Far above what any of it takes.
+const LIMIT: Duration = Duration::from_secs(120);
+
+/// An echo server, ended with the test.
+struct Echo {
+    child: Child,
+    said: BufReader<std::process::ChildStdout>,
+    addr: SocketAddr,
+}
+
+impl Echo {
+    fn start(options: &[&str]) -> Self {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_echo"))
+            .args(["--addr", "127.0.0.1:0"])
+            .args(options)
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut said = BufReader::new(child.stdout.take().unwrap());
+        let mut line = String::new();
+        said.read_line(&mut line).unwrap();
+        let addr = line.strip_prefix("echo on ").unwrap();
+        let (addr, _) = addr.split_once(',').unwrap();
+        let addr = addr.parse().unwrap();
+        Self { child, said, addr }
+    }
+
+    fn connect(&self) -> TcpStream {
+        let stream = TcpStream::connect(self.addr).unwrap();
+        stream.set_read_timeout(Some(LIMIT)).unwrap();
+        stream
+    }
+
+    fn end(mut self, signal: Signal) -> String {
+        kill_process(Pid::from_child(&self.child), signal).unwrap();
+        let mut rest = String::new();
+        self.said.read_to_string(&mut rest).unwrap();
+        assert!(self.child.wait().unwrap().success());
+        rest
+    }
+}
+
+impl Drop for Echo {
+    fn drop(&mut self) {
+        // It has ended already unless the test failed before.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn echo_sends_every_byte_of_many_connections_back() {
+    const CONNECTIONS: usize = 200;
+    for options in [
+        &["--driver", "epoll"][..],
+        &["--shards", "4"],
+        &["--idle", "park"],
+    ] {
+        let echo = Echo::start(options);
+        let mut clients: Vec<_> = (0..CONNECTIONS).map(|_| echo.connect()).collect();
+        let message =
+            |round: usize, client: usize| vec![(round * 31 + client) as u8; 1_000 + client];
+        for round in 0..3 {
+            for (number, client) in clients.iter_mut().enumerate() {
+                client.write_all(&message(round, number)).unwrap();
+            }
+            for (number, client) in clients.iter_mut().enumerate() {
+                let mut back = message(round, number);
+                back.fill(0);
+                client.read_exact(&mut back).unwrap();
+                assert_eq!(back, message(round, number));
+            }
+        }
+        drop(clients);
+        let said = echo.end(Signal::INT);
+        let bytes: usize = (0..CONNECTIONS).map(|client| 3 * (1_000 + client)).sum();
+        let end = format!("SIGINT: {CONNECTIONS} connections, 0 broken, {bytes} bytes\n");
+        assert_eq!(said, end, "{options:?}");
+    }
+}
+
+#[test]
+fn echo_names_a_taken_port() {
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let ended = Command::new(env!("CARGO_BIN_EXE_echo"))
+        .args(["--addr", &taken.local_addr().unwrap().to_string()])
+        .output()
+        .unwrap();
+    assert_eq!(ended.status.code(), Some(2));
+    assert!(String::from_utf8(ended.stderr).unwrap().contains("in use"));
+}
+
+#[test]
+fn soak_counts_all_that_it_sends() {
+    for options in [&["--driver", "epoll"][..], &["--idle", "park"]] {
+        let ended = Command::new(env!("CARGO_BIN_EXE_soak"))
+            .args(["--elements", "1000000", "--submits", "20000"])
+            .args(options)
+            .output()
+            .unwrap();
+        let said = String::from_utf8(ended.stdout).unwrap();
+        assert!(ended.status.success(), "{said}");
+        let lines: Vec<_> = said.lines().collect();
+        assert_eq!(lines.len(), 3, "{said}");
+        for (line, count) in lines.iter().zip(["1000000", "20000", "20000"]) {
+            assert!(
+                line.contains(&format!(" {count} of {count}, 0 wrong")),
+                "{said}"
+            );
+        }
+    }
+}
