@@ -1,7 +1,7 @@
 //! Rows that are counted and not timed: what one operation executes, locks and allocates.
 //!
 //! Times of one machine say little about a change; the instructions of an operation say the same
-//! everywhere. `gate ROW N` does N operations, `gate-count` the same under an allocator that counts.
+//! everywhere. `gate ROW N` does N operations, `gate-count` the same with an allocator that counts.
 //! `gates` runs `gate` under callgrind for two counts of each row: their difference is what the
 //! operations cost without start and end. It holds the result to the table in `benches/gates.toml`.
 //!
