@@ -192,3 +192,57 @@ impl Drop for Seat {
         counts.load.fetch_sub(1, Ordering::Relaxed);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_end_is_counted_once() {
+        let counts = Arc::<Counts>::default();
+        drop(Seat::new(&counts));
+        for end in [End::Lost, End::Refused] {
+            Seat::new(&counts).ends(end);
+        }
+        for end in [End::Cut, End::Finished, End::Panicked] {
+            let mut seat = Seat::new(&counts);
+            seat.accept();
+            seat.ends(end);
+        }
+        let mut moved = Seat::new(&counts);
+        moved.accept_moved();
+        assert_eq!((counts.load(), counts.snapshot().open), (1, 1));
+        drop(moved);
+        let expected = ConnectionStats {
+            accepted: 4,
+            moved: 1,
+            refused: 1,
+            lost: 2,
+            open: 0,
+            finished: 1,
+            cut: 2,
+            panicked: 1,
+        };
+        assert_eq!((counts.load(), counts.snapshot()), (0, expected));
+        assert_eq!(expected.closed(), expected.accepted);
+    }
+
+    #[test]
+    fn a_reader_never_sees_an_end_before_its_accept() {
+        let counts = Arc::<Counts>::default();
+        std::thread::scope(|scope| {
+            let writer = scope.spawn(|| {
+                for _ in 0..100_000 {
+                    let mut seat = Seat::new(&counts);
+                    seat.accept();
+                    seat.ends(End::Finished);
+                }
+            });
+            while !writer.is_finished() {
+                // It underflows if it does.
+                assert!(counts.snapshot().open <= 100_000);
+            }
+        });
+        assert_eq!(counts.snapshot().finished, 100_000);
+    }
+}

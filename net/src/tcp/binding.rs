@@ -116,13 +116,15 @@ impl Binding {
     /// It may be dropped and called again at any time.
     pub async fn failed(&mut self) -> &io::Error {
         if let Some(acceptor) = &mut self.acceptor {
-            match acceptor.await {
+            let ended = acceptor.await;
+            // Before anything that may be given up: a handle is not polled again.
+            self.acceptor = None;
+            match ended {
                 Ok(broken) => self.broken = Some(broken),
                 Err(JoinError::Panicked(panic)) => resume_unwind(panic),
-                // The shard stops, and this task with it.
+                // A close was begun, or the shard stops.
                 Err(_) => pending().await,
             }
-            self.acceptor = None;
         }
         match &self.broken {
             Some(broken) => &broken.error,
@@ -154,12 +156,13 @@ impl Binding {
         };
         if let Some(acceptor) = &mut self.acceptor {
             acceptor.abort();
-            match acceptor.await {
+            let ended = acceptor.await;
+            self.acceptor = None;
+            match ended {
                 Ok(broken) => self.broken = Some(broken),
                 Err(JoinError::Cancelled) => {}
                 Err(error) => note(self.home.shard, SubmitError::from(error)),
             }
-            self.acceptor = None;
         }
         if let Some(broken) = &mut self.broken {
             broken.ways.clear();

@@ -147,6 +147,28 @@ async fn a_close_may_be_given_up_and_asked_for_again() {
     }
 }
 
+#[corelane::test]
+async fn a_close_given_up_at_its_first_poll_can_be_taken_up_anywhere() {
+    let mut binding = Tcp::bind("127.0.0.1:0").serve(echo).unwrap();
+    drop(served(binding.local_addr()).await);
+    {
+        let mut closing = pin!(binding.close(PATIENCE));
+        let first = poll_fn(|cx| Poll::Ready(closing.as_mut().poll(cx)));
+        assert!(
+            first.await.is_pending(),
+            "the acceptor ends between its polls"
+        );
+    }
+    // A listener that was closed did not fail.
+    for _ in 0..2 {
+        let failed = timeout(Duration::from_millis(1), binding.failed()).await;
+        assert!(failed.is_err());
+    }
+    let total = binding.close(PATIENCE).await.unwrap().total;
+    assert_eq!((total.accepted, total.finished), (1, 1));
+    refuses(&binding).await;
+}
+
 /// Counts handlers that are dropped.
 struct Held(Arc<AtomicU64>);
 

@@ -2,9 +2,11 @@
 #![forbid(unsafe_code)]
 #![allow(clippy::unwrap_used)]
 
+mod broken;
 mod close;
 mod limits;
 mod panics;
 mod refusals;
 mod serve;
+mod shutdown;
 mod support;

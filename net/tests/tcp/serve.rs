@@ -13,6 +13,7 @@ use corelane_net::{Sharding, Stats, Tcp};
 
 use super::support::{allow_connections, ask, assert_whole, echo, served};
 
+// proves: N-1
 #[corelane::test]
 async fn the_address_is_told_before_the_first_connection() {
     let addrs = ["127.0.0.1:0".to_owned(), "[::1]:0".to_owned()];
@@ -49,6 +50,7 @@ fn fullest(stats: &Stats) -> u64 {
     open.max().unwrap()
 }
 
+// proves: N-9
 #[corelane::test]
 async fn long_connections_spread_evenly() {
     allow_connections(1024);

@@ -245,8 +245,8 @@ impl Uring {
         self.crowd.get() >= CROWD
     }
 
-    /// Gives the kernel receive buffers up to its share, and wakes as many of those who wait for one
-    /// as there are. Tells whether somebody was woken.
+    /// Gives the kernel receive buffers up to its share, and wakes as many of those who wait for
+    /// one as there are. Tells whether somebody was woken.
     pub(super) fn feed(&self) -> bool {
         if self.given.get() < self.share.get() && !self.closing.get() {
             self.give();
