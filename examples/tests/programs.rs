@@ -1,6 +1,10 @@
 //! The small programs run, count right and end with their status.
 
 #![forbid(unsafe_code)]
+#![allow(
+    clippy::unwrap_used,
+    reason = "what the tests share may panic as they do"
+)]
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};

@@ -144,7 +144,7 @@ async fn cancelled_items_come_back_to_their_sender_too() {
     let there = shards()[1].clone();
     let calls = fewest_calls(async || {
         for _ in 0..OPERATIONS {
-            drop(there.submit(|| yield_now()));
+            drop(there.submit(yield_now));
         }
         there.submit(|| async {}).await.unwrap();
     })

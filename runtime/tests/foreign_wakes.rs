@@ -186,7 +186,7 @@ fn wakes_of_tasks_that_are_gone_do_no_harm() {
                     })
                 })
                 .collect();
-            running.shard(0).submit(|| yield_now()).wait().unwrap();
+            running.shard(0).submit(yield_now).wait().unwrap();
             drop(running);
             for call in calls {
                 let gone = call

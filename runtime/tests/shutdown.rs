@@ -142,7 +142,7 @@ fn draining_ends_when_the_last_task_does() {
                     shutdown::wait().await;
                     for _ in 0..1_000 {
                         let other = shards()[1 - corelane::shard().index()].clone();
-                        other.submit(|| yield_now()).await.unwrap();
+                        other.submit(yield_now).await.unwrap();
                     }
                     drop(held);
                 })
@@ -263,7 +263,7 @@ fn call_made_before_shutdown_is_answered_within_its_deadline() {
         on_each(|running| {
             let calls: Vec<_> = running
                 .shards()
-                .map(|shard| shard.submit(|| yield_now()))
+                .map(|shard| shard.submit(yield_now))
                 .collect();
             running.shutdown(AN_HOUR).unwrap();
             for call in calls {

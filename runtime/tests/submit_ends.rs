@@ -45,7 +45,7 @@ async fn dropped_on(drops: &Drops) -> Vec<usize> {
 /// A call to each shard, this one too, so that both kinds of call are tried.
 async fn turn_around(target: &Shard) {
     for _ in 0..3 {
-        target.submit(|| yield_now()).await.unwrap();
+        target.submit(yield_now).await.unwrap();
     }
 }
 

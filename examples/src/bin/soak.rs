@@ -3,8 +3,8 @@
 //!
 //! All of it runs at once, so that each part is the load of the others: a lane with 10^9 numbers in
 //! a row from shard 0 to shard 1, in batches of changing sizes through every way in and out; 10^7
-//! calls each way, whose numbers the target checks for order and the caller for answers; and on each
-//! shard tasks that only start tasks. `--short` is a hundredth of that.
+//! calls each way, whose numbers the target checks for order and the caller for answers; and on
+//! each shard tasks that only start tasks. `--short` is a hundredth of that.
 //!
 //! The status is 0 when all counts are exact, else 1.
 

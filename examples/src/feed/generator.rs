@@ -5,9 +5,11 @@
 //! used up moves the price by a tick. Ids of an instrument are contiguous. A seed always gives the
 //! same feed.
 
+use smallvec::smallvec;
+
 use super::instrument::InstrumentId;
 use super::random::Random;
-use super::{Decimal, Depth, Level, Snapshot, Symbol, Ticker, Trade, Update};
+use super::{Decimal, Depth, Level, Levels, Snapshot, Symbol, Ticker, Trade, Update};
 
 /// Levels that the embedded feed shows a side.
 pub const LEVELS_SHOWN: usize = 10;
@@ -179,7 +181,7 @@ impl Market {
 
     /// New quantities at one to three levels.
     fn change_quantities(&mut self, random: &mut Random) -> Update {
-        let (mut bids, mut asks) = (Vec::new(), Vec::new());
+        let (mut bids, mut asks) = (Levels::new(), Levels::new());
         for _ in 0..=random.below(3) {
             let level = near_best(random);
             let side = if random.below(2) == 0 {
@@ -223,10 +225,10 @@ impl Market {
             return (trade, self.use_up(side, random));
         }
         self.contracts_mut(side)[0] -= taken;
-        let left = vec![self.level(side, 0)];
+        let left = smallvec![self.level(side, 0)];
         let (bids, asks) = match side {
-            Side::Bid => (left, Vec::new()),
-            Side::Ask => (Vec::new(), left),
+            Side::Bid => (left, Levels::new()),
+            Side::Ask => (Levels::new(), left),
         };
         (trade, self.depth(random, bids, asks))
     }
@@ -256,8 +258,8 @@ impl Market {
         self.contracts_mut(other).rotate_right(1);
         self.contracts_mut(other)[0] = contracts(random);
         self.best_bid_ticks += if side == Side::Bid { -1 } else { 1 };
-        let shrunk = vec![gone[0], self.level(side, LEVELS_SHOWN - 1)];
-        let moved = vec![gone[1], self.level(other, 0)];
+        let shrunk = smallvec![gone[0], self.level(side, LEVELS_SHOWN - 1)];
+        let moved = smallvec![gone[1], self.level(other, 0)];
         let (bids, asks) = match side {
             Side::Bid => (shrunk, moved),
             Side::Ask => (moved, shrunk),
@@ -265,7 +267,7 @@ impl Market {
         self.depth(random, bids, asks)
     }
 
-    fn depth(&mut self, random: &mut Random, bids: Vec<Level>, asks: Vec<Level>) -> Update {
+    fn depth(&mut self, random: &mut Random, bids: Levels, asks: Levels) -> Update {
         let first_id = self.last_id + 1;
         self.last_id += u64::from(1 + random.below(IDS_A_DEPTH_MAX));
         Update::Depth(Depth {

@@ -56,6 +56,6 @@ pub use self::{
     serve::{OUTBOX_BYTES_MAX, Outbox, TooSlow, write_top, write_trade},
     speed::{Speed, SpeedError},
     symbol::{SYMBOL_BYTES_MAX, Symbol, SymbolError},
-    update::{Depth, Level, Received, Snapshot, Ticker, Trade, Update},
+    update::{Depth, Level, Levels, Received, Snapshot, Ticker, Trade, Update},
     wire::LineError,
 };

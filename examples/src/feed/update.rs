@@ -1,5 +1,7 @@
 //! What the feed says, once decoded.
 
+use smallvec::SmallVec;
+
 use super::{Decimal, Symbol};
 
 /// One price of a book and how much rests there.
@@ -11,6 +13,10 @@ pub struct Level {
     pub quantity: Decimal,
 }
 
+/// Levels of one side. Two of them stand in the update itself: most updates have no more, and
+/// memory that one core takes and another gives back is dear.
+pub type Levels = SmallVec<[Level; 2]>;
+
 /// A whole book at one id, from which later updates go on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Snapshot {
@@ -19,9 +25,9 @@ pub struct Snapshot {
     /// The id of the last update that the book holds.
     pub last_update_id: u64,
     /// What is bid, in no particular order.
-    pub bids: Vec<Level>,
+    pub bids: Levels,
     /// What is asked, in no particular order.
-    pub asks: Vec<Level>,
+    pub asks: Levels,
 }
 
 /// Changes of a book's levels.
@@ -34,9 +40,9 @@ pub struct Depth {
     /// The last id that this update covers (`u`), never below the first.
     pub last_id: u64,
     /// Changed bids.
-    pub bids: Vec<Level>,
+    pub bids: Levels,
     /// Changed asks.
-    pub asks: Vec<Level>,
+    pub asks: Levels,
 }
 
 /// One trade.

@@ -8,7 +8,7 @@ use std::fmt;
 
 use serde::de::{self, Deserialize, Deserializer, IgnoredAny, SeqAccess, Visitor};
 
-use super::{Decimal, DecimalError, Depth, Level, Symbol, Ticker, Trade, Update};
+use super::{Decimal, DecimalError, Depth, Level, Levels, Symbol, Ticker, Trade, Update};
 
 /// A line as it stands, before the input gives a snapshot its symbol.
 #[derive(Debug, PartialEq, Eq)]
@@ -22,8 +22,8 @@ pub(crate) enum Message {
 pub(crate) struct BareSnapshot {
     pub(crate) symbol: Option<Symbol>,
     pub(crate) last_update_id: u64,
-    pub(crate) bids: Vec<Level>,
-    pub(crate) asks: Vec<Level>,
+    pub(crate) bids: Levels,
+    pub(crate) asks: Levels,
 }
 
 /// What is wrong with a line.
@@ -122,8 +122,8 @@ struct Wire {
     symbol: Option<Symbol>,
     #[serde(rename = "lastUpdateId")]
     last_update_id: Option<u64>,
-    bids: Option<Levels>,
-    asks: Option<Levels>,
+    bids: Option<LevelList>,
+    asks: Option<LevelList>,
 }
 
 impl Wire {
@@ -175,7 +175,7 @@ impl Data {
             return Err(LineError::IdOrder { first_id, last_id });
         }
         let levels = |side, name| match side {
-            Some(Side::Levels(Levels(levels))) => Ok(levels),
+            Some(Side::Levels(LevelList(levels))) => Ok(levels),
             Some(Side::Price(_)) | None => Err(LineError::Missing(name)),
         };
         Ok(Depth {
@@ -279,9 +279,9 @@ impl<T, E: fmt::Display, F: FnOnce(&str) -> Result<T, E>> Visitor<'_> for Text<F
     }
 }
 
-struct Levels(Vec<Level>);
+struct LevelList(Levels);
 
-impl<'de> Deserialize<'de> for Levels {
+impl<'de> Deserialize<'de> for LevelList {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         match deserializer.deserialize_seq(SideVisitor)? {
             Side::Levels(levels) => Ok(levels),
@@ -293,7 +293,7 @@ impl<'de> Deserialize<'de> for Levels {
 /// `b` and `a` are arrays of levels in a depth update and one price in a ticker.
 enum Side {
     Price(Decimal),
-    Levels(Levels),
+    Levels(LevelList),
 }
 
 impl<'de> Deserialize<'de> for Side {
@@ -316,11 +316,11 @@ impl<'de> Visitor<'de> for SideVisitor {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> Result<Side, A::Error> {
-        let mut levels = Vec::new();
+        let mut levels = Levels::new();
         while let Some(Pair(level)) = sequence.next_element()? {
             levels.push(level);
         }
-        Ok(Side::Levels(Levels(levels)))
+        Ok(Side::Levels(LevelList(levels)))
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use corelane_examples::feed::{
     Books, Decoder, Generator, INSTRUMENTS, Instrument, InstrumentId, KEPT_UPDATES_MAX,
-    LEVELS_SHOWN, Level, Symbol, Update, write_line,
+    LEVELS_SHOWN, Level, Levels, Symbol, Update, write_line,
 };
 
 use crate::support::decode_in_chunks;
@@ -197,7 +197,7 @@ fn a_lost_update_is_a_gap_that_a_snapshot_of_the_feed_heals() {
         else {
             panic!("a snapshot is one");
         };
-        let (bids, asks): (Vec<_>, Vec<_>) = (book.bids().collect(), book.asks().collect());
+        let (bids, asks): (Levels, Levels) = (book.bids().collect(), book.asks().collect());
         assert_eq!((bids, asks), (truth.bids, truth.asks), "{}", book.symbol());
     }
     assert!(lost.is_some());

@@ -27,7 +27,7 @@ pub(crate) fn levels(pairs: &[(i64, i64)]) -> Vec<Level> {
 }
 
 pub(crate) fn snapshot(last_update_id: u64, bids: &[(i64, i64)], asks: &[(i64, i64)]) -> Update {
-    let (bids, asks) = (levels(bids), levels(asks));
+    let (bids, asks) = (levels(bids).into(), levels(asks).into());
     Update::Snapshot(Snapshot {
         symbol: symbol("ES"),
         last_update_id,
@@ -37,7 +37,7 @@ pub(crate) fn snapshot(last_update_id: u64, bids: &[(i64, i64)], asks: &[(i64, i
 }
 
 pub(crate) fn depth(ids: (u64, u64), bids: &[(i64, i64)], asks: &[(i64, i64)]) -> Update {
-    let ((first_id, last_id), bids, asks) = (ids, levels(bids), levels(asks));
+    let ((first_id, last_id), bids, asks) = (ids, levels(bids).into(), levels(asks).into());
     Update::Depth(Depth {
         symbol: symbol("ES"),
         first_id,

@@ -91,6 +91,13 @@ impl<T> Consumer<T> {
             .wake_if(|| self.free_slots() >= seat.wanted.load(Ordering::Relaxed))
     }
 
+    /// Whether the producer looks parked and not yet woken: a hint, as
+    /// [`Producer::consumer_looks_parked`](super::Producer::consumer_looks_parked).
+    #[inline]
+    pub fn producer_looks_parked(&self) -> bool {
+        self.shared.producer_seat.parker.looks_parked()
+    }
+
     /// How many values are inside now; it can only grow until the next pop.
     pub fn len(&self) -> usize {
         self.shared

@@ -21,7 +21,8 @@ use crate::sync::{Ordering, Site, acquire, release};
 /// ```
 pub struct Producer<T> {
     pub(super) shared: Handle<T>,
-    /// The next position to write: equal to the shared tail, which this end alone stores.
+    /// The next position to write: the shared tail, which this end alone stores, or ahead of it by
+    /// what is staged.
     tail: usize,
     /// A head seen earlier; the true one is never behind it.
     head_seen: usize,
@@ -57,6 +58,33 @@ impl<T> Producer<T> {
         unsafe { self.shared.slots().write(tail, value) };
         self.publish(tail.wrapping_add(1));
         Ok(())
+    }
+
+    /// As [`push`](Self::push), but the consumer sees the value only after the next
+    /// [`flush`](Self::flush), push, batch or commit, when this end waits for room, or when it is
+    /// dropped.
+    ///
+    /// A value that is seen at once costs its line a way across; staged ones share it (bench row
+    /// `mesh_one_way`).
+    ///
+    /// # Errors
+    ///
+    /// [`Full`], as `push`.
+    #[inline]
+    pub fn stage(&mut self, value: T) -> Result<(), Full<T>> {
+        if self.room_at_least(1) == 0 {
+            return Err(Full(value));
+        }
+        // SAFETY: This is the producer, and there is room at the tail for one.
+        unsafe { self.shared.slots().write(self.tail, value) };
+        self.tail = self.tail.wrapping_add(1);
+        Ok(())
+    }
+
+    /// Makes staged values visible by one Release store.
+    #[inline]
+    pub fn flush(&mut self) {
+        self.publish(self.tail);
     }
 
     /// Pushes from `values` until the lane is full or they end, and returns how many.
@@ -121,6 +149,15 @@ impl<T> Producer<T> {
         self.shared.consumer_seat.wake()
     }
 
+    /// Whether the consumer looks parked and not yet woken.
+    ///
+    /// A hint for who defers [`notify`](Self::notify): it costs one load of a line that changes
+    /// only when the consumer parks or goes on, and does not replace the notify.
+    #[inline]
+    pub fn consumer_looks_parked(&self) -> bool {
+        self.shared.consumer_seat.looks_parked()
+    }
+
     /// How many slots are free now; it can only grow until the next push.
     pub fn slots(&self) -> usize {
         let head = self.shared.head.load(acquire(Site::LaneReadHead));
@@ -173,6 +210,7 @@ impl<T> Producer<T> {
 impl<T> Drop for Producer<T> {
     #[inline]
     fn drop(&mut self) {
+        self.flush();
         self.shared.producer_leaves();
     }
 }

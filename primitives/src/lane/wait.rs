@@ -37,6 +37,8 @@ impl<T> Producer<T> {
             self.unpark();
             return Poll::Ready(room);
         }
+        // A consumer that has taken all that it sees would never make room.
+        self.flush();
         let seat = &*self.shared.producer_seat;
         // Relaxed: `park` marks this end asleep with Release after it.
         seat.wanted.store(slots, Ordering::Relaxed);

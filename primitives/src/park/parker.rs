@@ -63,6 +63,13 @@ impl Parker {
         self.waker.store(None);
     }
 
+    /// Whether the owner looks parked and not yet woken. A hint that costs one load: a caller that
+    /// defers its [`wake`](Self::wake) asks it whether not to.
+    #[inline]
+    pub fn looks_parked(&self) -> bool {
+        self.word.looks_asleep()
+    }
+
     /// Wakes the owner if it is parked, and tells whether this call did.
     ///
     /// Call it after the message is stored. With nobody parked it costs a SeqCst fence and a load.

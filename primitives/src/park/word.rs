@@ -90,6 +90,13 @@ impl SleepWord {
         self.word.load(Ordering::Relaxed) & STATE_MASK == AWAKE
     }
 
+    /// Whether the owner sleeps and nobody has said that it was rung, as far as this thread can
+    /// see. A hint: it neither fences nor acquires.
+    #[inline]
+    pub(crate) fn looks_asleep(&self) -> bool {
+        self.word.load(Ordering::Relaxed) & STATE_MASK == ASLEEP
+    }
+
     /// Fences, then tells whether the owner sleeps and nobody has said that it was rung.
     ///
     /// Call it after the message is stored. With an owner awake it costs a SeqCst fence and a load.

@@ -74,6 +74,16 @@ impl Driver {
         }
     }
 
+    /// Whether a look at memory shows that a turn would deliver something. A backend that has to
+    /// ask the kernel for that says `false` and is asked by `turn`.
+    pub(crate) fn has_news(&self) -> bool {
+        match self {
+            Self::Uring(driver) => driver.needs_turn(),
+            Self::Epoll(_) => false,
+            Self::Sim(driver) => driver.needs_turn(),
+        }
+    }
+
     /// Blocks until something is delivered, the bell rings or `timeout` is over; `None` waits for
     /// ever.
     ///

@@ -31,13 +31,11 @@ impl Doorbells {
         self.0.iter().any(|word| word.load(Ordering::Relaxed) != 0)
     }
 
-    /// Takes all bits and calls `news` with each. The owner alone.
-    pub(crate) fn take(&self, mut news: impl FnMut(ShardIndex)) {
+    /// Calls `news` with each sender whose bit is set, and leaves the bits. The owner alone.
+    pub(crate) fn look(&self, mut news: impl FnMut(ShardIndex)) {
         for (number, word) in self.0.iter().enumerate() {
-            if word.load(Ordering::Relaxed) == 0 {
-                continue;
-            }
-            let mut bits = word.swap(0, Ordering::Acquire);
+            // Acquire: pairs with the Release in `set`.
+            let mut bits = word.load(Ordering::Acquire);
             while bits != 0 {
                 news(ShardIndex::new(
                     number * 64 + bits.trailing_zeros() as usize,
@@ -46,6 +44,13 @@ impl Doorbells {
             }
         }
     }
+
+    /// Takes the bit of `from` back. The owner looks at what `from` published once more after this:
+    /// news that came after the last look may have set the bit before.
+    pub(crate) fn clear(&self, from: ShardIndex) {
+        // Acquire: pairs with the Release in `set`.
+        self.0[from.get() / 64].fetch_and(!(1 << (from.get() % 64)), Ordering::Acquire);
+    }
 }
 
 #[cfg(test)]
@@ -53,16 +58,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_bit_is_taken_once() {
+    fn a_bit_stays_until_it_is_cleared() {
         let bells = Doorbells::new(130);
         for from in [0, 63, 64, 129] {
             bells.set(ShardIndex::new(from));
             bells.set(ShardIndex::new(from));
         }
         assert!(bells.any());
-        let mut taken = Vec::new();
-        bells.take(|from| taken.push(from.get()));
-        assert_eq!(taken, [0, 63, 64, 129]);
+        let mut seen = Vec::new();
+        bells.look(|from| seen.push(from));
+        assert_eq!(seen, [0, 63, 64, 129].map(ShardIndex::new));
+        seen.into_iter().for_each(|from| bells.clear(from));
         assert!(!bells.any());
     }
 }

@@ -12,7 +12,7 @@ use super::link::Notify;
 use crate::directory::{Directory, Member};
 use crate::driver::Driver;
 use crate::metrics::ShardCounters;
-use crate::shard::ShardIndex;
+use crate::shard::{Context, ShardIndex};
 use crate::task::{Chain, Returns, Traveller};
 
 /// Items taken from one lane a turn at most.
@@ -60,8 +60,10 @@ struct Peer {
     answered: Chain,
     /// The peer has to be told of something at the end of the turn.
     dirty: bool,
-    /// The peer's lane was not emptied last turn.
-    unfinished: bool,
+    /// The peer is looked at next turn without a bit.
+    again: bool,
+    /// The peer's bit was seen and is cleared at the end of the turn.
+    rung: bool,
 }
 
 /// A shard's ends of the mesh.
@@ -70,9 +72,12 @@ pub(crate) struct Mesh {
     directory: Arc<Directory>,
     peers: RefCell<Vec<Peer>>,
     dirty: RefCell<Vec<ShardIndex>>,
-    unfinished: RefCell<Vec<ShardIndex>>,
-    /// Peers with news in this turn: empty between turns, kept so that a turn allocates nothing.
-    news: Cell<Vec<ShardIndex>>,
+    /// Peers to look at next turn: their lane was not emptied, or their bit was just cleared.
+    again: RefCell<Vec<ShardIndex>>,
+    /// Peers whose bit is to be cleared.
+    rung: RefCell<Vec<ShardIndex>>,
+    /// An empty list, kept so that a turn does not allocate.
+    spare: Cell<Vec<ShardIndex>>,
     /// Lane ends of this shard whose other end is told after the turn.
     links: RefCell<Vec<Rc<dyn Notify>>>,
     /// The shard has ended: what is sent from now on is dropped.
@@ -107,8 +112,9 @@ impl Mesh {
             directory,
             peers: RefCell::new(peers),
             dirty: RefCell::default(),
-            unfinished: RefCell::default(),
-            news: Cell::default(),
+            again: RefCell::default(),
+            rung: RefCell::default(),
+            spare: Cell::default(),
             links: RefCell::default(),
             closed: Cell::new(false),
         }
@@ -196,7 +202,6 @@ impl Mesh {
             }
             let member = self.directory.member(to);
             member.doorbells.set(self.me);
-            member.mailbox.note();
             if member.mailbox.ring(Some(driver)) {
                 counters.rings_sent.add(1);
             } else {
@@ -210,35 +215,63 @@ impl Mesh {
         self.links.borrow_mut().push(link);
     }
 
-    /// Whether any peer has news for this shard.
+    /// Whether any peer has news for this shard, or may have.
     pub(crate) fn has_news(&self) -> bool {
-        self.own().doorbells.any() || !self.unfinished.borrow().is_empty()
+        self.own().doorbells.any() || !self.again.borrow().is_empty()
     }
 
     /// Takes what peers with news have sent: starts their items and hands back answered ones.
-    pub(crate) fn take(&self, counters: &ShardCounters) {
+    ///
+    /// Bits stay set until [`Mesh::settle`]: clearing one takes its line from the sender, and that
+    /// can wait until the answers are on their way (bench row `submit_spin`).
+    pub(crate) fn take(&self, context: &Context) {
         if !self.has_news() {
             return;
         }
-        let mut news = self.news.take();
-        news.append(&mut self.unfinished.borrow_mut());
-        for from in &news {
-            self.peers.borrow_mut()[from.get()].unfinished = false;
-        }
-        self.own().doorbells.take(|from| {
-            if !news.contains(&from) {
+        let mut news = self.spare.take();
+        std::mem::swap(&mut news, &mut *self.again.borrow_mut());
+        let mut peers = self.peers.borrow_mut();
+        self.own().doorbells.look(|from| {
+            let peer = &mut peers[from.get()];
+            if !std::mem::replace(&mut peer.again, true) {
                 news.push(from);
             }
+            if !std::mem::replace(&mut peer.rung, true) {
+                self.rung.borrow_mut().push(from);
+            }
         });
-        for from in news.drain(..) {
-            self.take_from(from, counters);
+        for from in &news {
+            peers[from.get()].again = false;
         }
-        self.news.set(news);
+        drop(peers);
+        for from in news.drain(..) {
+            self.take_from(from, context);
+        }
+        self.spare.set(news);
     }
 
-    fn take_from(&self, from: ShardIndex, counters: &ShardCounters) {
+    /// Clears the bits that [`Mesh::take`] has seen. What was published after its look is taken by
+    /// one more look in the next turn.
+    pub(crate) fn settle(&self) {
+        let mut rung = self.rung.borrow_mut();
+        for from in rung.drain(..) {
+            self.own().doorbells.clear(from);
+            self.peers.borrow_mut()[from.get()].rung = false;
+            self.look_again(from);
+        }
+    }
+
+    fn look_again(&self, from: ShardIndex) {
+        if !std::mem::replace(&mut self.peers.borrow_mut()[from.get()].again, true) {
+            self.again.borrow_mut().push(from);
+        }
+    }
+
+    fn take_from(&self, from: ShardIndex, context: &Context) {
         if let Some(pair) = self.directory.used_pair(self.me, from) {
-            pair.returns.take().for_each(Traveller::arrive);
+            for item in pair.returns.take() {
+                item.arrive(context);
+            }
         }
         let pumped = match &mut self.peers.borrow_mut()[from.get()].out {
             Some(out) => !out.waiting.is_empty() && out.pump(),
@@ -247,7 +280,7 @@ impl Mesh {
         if pumped {
             self.mark_dirty(from);
         }
-        self.start_from(from, counters);
+        self.start_from(from, context.counters());
     }
 
     /// Starts the items that `from` has sent, up to [`TAKE_MAX`] of them.
@@ -274,6 +307,7 @@ impl Mesh {
                 break;
             }
             taken += count;
+            batch.iter().flatten().for_each(Traveller::fetch);
             batch.into_iter().flatten().for_each(Traveller::start);
         }
         if taken > 0 {
@@ -281,10 +315,9 @@ impl Mesh {
             inbound.notify();
         }
         let unfinished = !inbound.is_empty();
-        let peer = &mut self.peers.borrow_mut()[from.get()];
-        peer.inbound = Some(inbound);
-        if unfinished && !std::mem::replace(&mut peer.unfinished, true) {
-            self.unfinished.borrow_mut().push(from);
+        self.peers.borrow_mut()[from.get()].inbound = Some(inbound);
+        if unfinished {
+            self.look_again(from);
         }
     }
 

@@ -1,5 +1,5 @@
 //! Lane ends that belong to a shard: they push and pop without a fence, and the shard tells the
-//! other end once a turn.
+//! other end once a turn, or at once where the other end looks parked.
 //!
 //! Owner: one shard's thread. A bare [`Producer`] must be told when to notify; an [`Outlet`] puts
 //! itself on its shard's list at the first push of a turn, and the shard notifies for all of them
@@ -9,12 +9,25 @@
 use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::future::poll_fn;
+use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context as TaskContext, Poll};
 
 use corelane_primitives::{Closed, Consumer, Full, Producer};
 
 use crate::shard::Context;
+
+/// Values that an outlet makes visible together, and after how many it does so within a turn.
+const STAGED_MAX: u32 = 64;
+
+/// Values taken between two looks at a parked sender within a turn.
+const ROOM_EVERY: u32 = 64;
+
+/// Values that pass an end in one turn before its task lets others run.
+const TURN_MAX: u32 = 256;
+
+/// Looks at an empty lane before its receiver parks: about a wake's time between two cores.
+const SPIN_ROUNDS: u32 = 32;
 
 /// What the shard notifies at the end of a turn.
 pub(super) trait Notify {
@@ -23,8 +36,9 @@ pub(super) trait Notify {
 
 struct End<L> {
     lane: RefCell<L>,
-    /// The end is on its shard's list.
-    listed: Cell<bool>,
+    /// Values that passed this end since the other one was told. Not zero: the end is on its
+    /// shard's list.
+    passed: Cell<u32>,
 }
 
 impl<L> End<L>
@@ -34,32 +48,52 @@ where
     fn new(lane: L) -> Rc<Self> {
         Rc::new(Self {
             lane: RefCell::new(lane),
-            listed: Cell::new(false),
+            passed: Cell::new(0),
         })
     }
 
-    /// Makes sure that the other end is told after this turn.
+    /// Counts what has passed, and makes sure that the other end is told after this turn.
     #[inline]
-    fn list(self: &Rc<Self>) {
-        if !self.listed.replace(true) {
-            let this = Rc::clone(self);
-            if Context::try_with(|context| context.mesh().notify_later(this)).is_none() {
-                self.notify();
-            }
+    fn pass(self: &Rc<Self>, count: u32) -> u32 {
+        let before = self.passed.get();
+        self.passed.set(before.saturating_add(count));
+        if before == 0 {
+            self.list();
         }
+        self.passed.get()
+    }
+
+    #[cold]
+    fn list(self: &Rc<Self>) {
+        let this = Rc::clone(self);
+        if Context::try_with(|context| context.mesh().notify_later(this)).is_none() {
+            self.notify();
+        }
+    }
+
+    /// Pending when enough has passed this turn: the task comes again after the others.
+    #[inline]
+    fn poll_turn(&self, cx: &mut TaskContext<'_>) -> Poll<()> {
+        if self.passed.get() < TURN_MAX {
+            return Poll::Ready(());
+        }
+        cx.waker().wake_by_ref();
+        Poll::Pending
     }
 }
 
 impl<T> Notify for End<Producer<T>> {
     fn notify(&self) {
-        self.listed.set(false);
-        self.lane.borrow().notify();
+        self.passed.set(0);
+        let mut lane = self.lane.borrow_mut();
+        lane.flush();
+        lane.notify();
     }
 }
 
 impl<T> Notify for End<Consumer<T>> {
     fn notify(&self) {
-        self.listed.set(false);
+        self.passed.set(0);
         self.lane.borrow().notify();
     }
 }
@@ -104,8 +138,10 @@ impl<T: 'static> Outlet<T> {
         Self(End::new(producer))
     }
 
-    /// Pushes `value`, or hands it back when every slot is taken. The other end is told after this
-    /// shard's turn.
+    /// Pushes `value`, or hands it back when every slot is taken.
+    ///
+    /// The other end sees it with the 64th push, after this shard's turn, at [`Outlet::flush`], or
+    /// at once when it is parked, whichever comes first.
     ///
     /// # Errors
     ///
@@ -113,16 +149,31 @@ impl<T: 'static> Outlet<T> {
     /// lane too, see [`Outlet::is_abandoned`].
     #[inline]
     pub fn push(&self, value: T) -> Result<(), Full<T>> {
-        self.0.lane.borrow_mut().push(value)?;
-        self.0.list();
+        let mut lane = self.0.lane.borrow_mut();
+        lane.stage(value)?;
+        let parked = lane.consumer_looks_parked();
+        if parked || self.0.passed.get() % STAGED_MAX == STAGED_MAX - 1 {
+            lane.flush();
+        }
+        drop(lane);
+        self.0.pass(1);
+        if parked {
+            self.0.lane.borrow().notify();
+        }
         Ok(())
+    }
+
+    /// Makes what was pushed visible now, and wakes the other end if it is parked.
+    pub fn flush(&self) {
+        self.0.lane.borrow_mut().flush();
+        self.0.lane.borrow().notify();
     }
 
     /// Pushes from `values` until the lane is full or they end, and returns how many.
     pub fn push_batch(&self, values: &mut impl Iterator<Item = T>) -> usize {
         let pushed = self.0.lane.borrow_mut().push_batch(values);
         if pushed > 0 {
-            self.0.list();
+            self.0.pass(u32::try_from(pushed).unwrap_or(u32::MAX));
         }
         pushed
     }
@@ -159,31 +210,11 @@ impl<T: 'static> Outlet<T> {
     /// The value is pushed in the poll that completes. A future dropped before drops the value; to
     /// keep it, wait for [`Outlet::room`] and push then.
     #[inline]
-    pub async fn send(&self, value: T) -> Result<(), Closed<T>> {
-        let mut value = Some(value);
-        poll_fn(|cx| {
-            // A sender whose poll has used up its time comes again later.
-            if Context::poll_budget(cx).is_pending() {
-                return Poll::Pending;
-            }
-            let Some(unsent) = value.take() else {
-                unreachable!("a send that has pushed is ready");
-            };
-            let Err(Full(unsent)) = self.push(unsent) else {
-                return Poll::Ready(Ok(()));
-            };
-            match self.poll_room(cx, 1) {
-                Poll::Ready(Ok(())) => {
-                    Poll::Ready(self.push(unsent).map_err(|Full(unsent)| Closed(unsent)))
-                }
-                Poll::Ready(Err(_)) => Poll::Ready(Err(Closed(unsent))),
-                Poll::Pending => {
-                    value = Some(unsent);
-                    Poll::Pending
-                }
-            }
-        })
-        .await
+    pub fn send(&self, value: T) -> impl Future<Output = Result<(), Closed<T>>> {
+        Sending {
+            outlet: self,
+            value: Some(value),
+        }
     }
 
     /// How many slots are free now; it can only grow until the next push.
@@ -216,8 +247,14 @@ impl<T: 'static> Inlet<T> {
     #[inline]
     #[must_use]
     pub fn pop(&self) -> Option<T> {
-        let value = self.0.lane.borrow_mut().pop()?;
-        self.0.list();
+        let mut lane = self.0.lane.borrow_mut();
+        let value = lane.pop()?;
+        let parked = lane.producer_looks_parked();
+        drop(lane);
+        // A parked sender is told early, but not of each slot.
+        if self.0.pass(1).is_multiple_of(ROOM_EVERY) && parked {
+            self.0.lane.borrow().notify();
+        }
         Some(value)
     }
 
@@ -225,7 +262,7 @@ impl<T: 'static> Inlet<T> {
     pub fn pop_batch(&self, out: &mut Vec<T>, max: usize) -> usize {
         let popped = self.0.lane.borrow_mut().pop_batch(out, max);
         if popped > 0 {
-            self.0.list();
+            self.0.pass(u32::try_from(popped).unwrap_or(u32::MAX));
         }
         popped
     }
@@ -247,18 +284,21 @@ impl<T: 'static> Inlet<T> {
     ///
     /// The value is taken in the poll that completes; a future dropped before takes nothing.
     #[inline]
-    pub async fn recv(&self) -> Option<T> {
-        poll_fn(|cx| {
-            if Context::poll_budget(cx).is_pending() {
-                return Poll::Pending;
-            }
-            if let Some(value) = self.pop() {
-                return Poll::Ready(Some(value));
-            }
-            let ready = self.0.lane.borrow_mut().poll_ready(cx);
-            ready.map(|_| self.pop())
+    pub fn recv(&self) -> impl Future<Output = Option<T>> {
+        Receiving(self)
+    }
+
+    /// Looks at an empty lane a little longer where the shard would otherwise spin itself: to park
+    /// and be woken costs both ends more (bench row `mesh_one_way`).
+    #[cold]
+    fn spin(&self) -> Option<T> {
+        if !Context::try_with(Context::may_spin)? {
+            return None;
+        }
+        (0..SPIN_ROUNDS).find_map(|_| {
+            std::hint::spin_loop();
+            self.pop()
         })
-        .await
     }
 
     /// Values in the lane now.
@@ -277,6 +317,65 @@ impl<T: 'static> Inlet<T> {
     #[must_use]
     pub fn is_abandoned(&self) -> bool {
         self.0.lane.borrow().is_abandoned()
+    }
+}
+
+/// Written out rather than an `async fn`: what a send writes besides the value fills the
+/// processor's store buffer, and with it full no two lines cross at once (bench row
+/// `mesh_one_way`).
+struct Sending<'a, T: 'static> {
+    outlet: &'a Outlet<T>,
+    value: Option<T>,
+}
+
+// The value is never pinned.
+impl<T> Unpin for Sending<'_, T> {}
+
+impl<T> Future for Sending<'_, T> {
+    type Output = Result<(), Closed<T>>;
+
+    #[inline]
+    fn poll(mut self: Pin<&mut Self>, cx: &mut TaskContext<'_>) -> Poll<Self::Output> {
+        let outlet = self.outlet;
+        if outlet.0.poll_turn(cx).is_pending() {
+            return Poll::Pending;
+        }
+        let value = self
+            .value
+            .take()
+            .expect("a send is not polled after it was ready");
+        let Err(Full(value)) = outlet.push(value) else {
+            return Poll::Ready(Ok(()));
+        };
+        match outlet.poll_room(cx, 1) {
+            Poll::Ready(Ok(())) => {
+                Poll::Ready(outlet.push(value).map_err(|Full(value)| Closed(value)))
+            }
+            Poll::Ready(Err(_)) => Poll::Ready(Err(Closed(value))),
+            Poll::Pending => {
+                self.value = Some(value);
+                Poll::Pending
+            }
+        }
+    }
+}
+
+struct Receiving<'a, T: 'static>(&'a Inlet<T>);
+
+impl<T> Future for Receiving<'_, T> {
+    type Output = Option<T>;
+
+    #[inline]
+    fn poll(self: Pin<&mut Self>, cx: &mut TaskContext<'_>) -> Poll<Self::Output> {
+        let inlet = self.0;
+        if inlet.0.poll_turn(cx).is_pending() {
+            return Poll::Pending;
+        }
+        if let Some(value) = inlet.pop().or_else(|| inlet.spin()) {
+            return Poll::Ready(Some(value));
+        }
+        let ready = inlet.0.lane.borrow_mut().poll_ready(cx);
+        ready.map(|_| inlet.pop())
     }
 }
 

@@ -14,6 +14,7 @@ use crate::driver::Driver;
 use crate::mesh::Mesh;
 use crate::metrics::ShardCounters;
 use crate::sched::{Group, GroupId, Scheduler};
+use crate::settings::IdlePolicy;
 use crate::task::token::{SLOTS_MAX, Token};
 use crate::task::{Blocks, JoinHandle, TaskRef, TaskTable, Traveller, with_current};
 use crate::time::{Clock, Instant, Timers};
@@ -308,6 +309,14 @@ impl Context {
         let mut item = Some(item);
         Self::try_with(|context| item.take().map(|item| context.mesh.give_back(item)));
         drop(item);
+    }
+
+    /// Whether a task may look at memory for a moment: the shard would spin, and nobody waits for
+    /// it.
+    pub(crate) fn may_spin(&self) -> bool {
+        self.directory.settings.idle != IdlePolicy::Park
+            && self.scheduler.is_empty()
+            && !matches!(self.driver, Driver::Sim(_))
     }
 
     /// Reads the clock for this turn.

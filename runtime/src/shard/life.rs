@@ -9,6 +9,9 @@ use crate::directory::Phase;
 use crate::settings::IdlePolicy;
 use crate::time::Instant;
 
+/// Looks at memory between two looks at the clock while a shard spins.
+const SPIN_ROUNDS: u32 = 16;
+
 /// Runs the shard of `context` until `done` says so after a turn, or the runtime stops.
 ///
 /// # Errors
@@ -22,36 +25,53 @@ pub(crate) fn run_until(
     let start = context.refresh_now();
     context.counters().started_ns.raise(start.as_nanos());
     let mut pace = Pace::new(start);
-    let mut idle_since: Option<Instant> = None;
-    let mut counted = start;
     loop {
         let turn = context.turn(&mut pace);
         if done() || is_over(context) {
             return Ok(());
         }
         if turn.polls > 0 || context.has_work() {
-            idle_since = None;
             continue;
         }
-        let now = context.now();
-        let since = *idle_since.get_or_insert_with(|| {
-            counted = now;
-            now
-        });
-        let idle_for = now.duration_since(counted);
-        context.counters().idle_ns.add(idle_for.as_nanos() as u64);
-        counted = now;
-        let spin = match idle {
+        let since = context.now();
+        let found = match idle {
             IdlePolicy::Park => false,
-            IdlePolicy::SpinThenPark(spin) => now.duration_since(since) < spin,
-            IdlePolicy::Spin => true,
+            IdlePolicy::SpinThenPark(limit) => spin(context, Some(since.saturating_add(limit))),
+            IdlePolicy::Spin => spin(context, None),
         };
-        if spin {
-            std::hint::spin_loop();
-            continue;
+        if !found {
+            park(context)?;
         }
-        park(context)?;
-        idle_since = None;
+    }
+}
+
+/// Looks for work until `limit`; tells whether there is some. It looks at memory alone in most
+/// rounds: the clock, and with it timers and drivers that must be asked, have their turn every
+/// [`SPIN_ROUNDS`].
+fn spin(context: &Context, limit: Option<Instant>) -> bool {
+    let timer = context.next_deadline();
+    let phase = context.directory().phase();
+    let mut counted = context.now();
+    loop {
+        for _ in 0..SPIN_ROUNDS {
+            if context.has_work() || context.driver().has_news() {
+                return true;
+            }
+            std::hint::spin_loop();
+        }
+        let now = context.refresh_now();
+        let idle = now.duration_since(std::mem::replace(&mut counted, now));
+        context.counters().idle_ns.add(idle.as_nanos() as u64);
+        if context.driver().needs_turn() {
+            context.driver().turn();
+        }
+        let moved = context.directory().phase() != phase;
+        if moved || timer.is_some_and(|timer| timer <= now) {
+            return true;
+        }
+        if limit.is_some_and(|limit| limit <= now) {
+            return context.has_work();
+        }
     }
 }
 

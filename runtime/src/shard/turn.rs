@@ -48,10 +48,11 @@ impl Context {
         self.timers().fire(start);
         self.take_news();
         if self.mesh().has_news() {
-            self.mesh().take(self.counters());
+            self.mesh().take(self);
         }
         let polls = self.run_slice(pace, start);
         self.mesh().flush(self.driver(), self.counters());
+        self.mesh().settle();
         let now = self.now();
         let idle = self.scheduler().is_empty();
         if (idle || now.as_nanos() >= pace.driver_last.as_nanos() + DRIVER_EVERY_NS)

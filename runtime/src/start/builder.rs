@@ -17,7 +17,6 @@ pub struct Runtime;
 
 impl Runtime {
     /// Settings to start from, each with its default.
-    #[must_use]
     pub fn builder() -> Builder {
         Builder {
             placement: Placement::default(),

@@ -12,12 +12,13 @@
 use std::alloc::Layout;
 use std::cell::{Cell, UnsafeCell};
 use std::marker::PhantomData;
-use std::mem::ManuallyDrop;
+use std::mem::{ManuallyDrop, offset_of};
 use std::ptr::{self, NonNull};
 use std::task::{Context as TaskContext, Poll, Waker};
 
 use super::blocks::{self, BlockClass};
 use super::token::Token;
+use super::waker;
 use crate::error::SubmitError;
 use crate::shard::{Context, ShardIndex};
 use crate::sync::{AtomicBool, AtomicU8, AtomicU64, Ordering, fence};
@@ -29,40 +30,56 @@ const TRAVELLING: u8 = 0;
 const RETURNED: u8 = 1;
 const SENDER_GONE: u8 = 2;
 
+/// What lies in an item's body.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Content {
+    Request,
+    Output,
+    Nothing,
+}
+
 struct VTable {
     /// Starts the request as a task of the current shard.
     start: fn(Traveller),
-    /// Drops the request, if it is still there, and stores the error as output.
-    refuse: unsafe fn(NonNull<Header>, SubmitError),
-    store_output: unsafe fn(NonNull<Header>, NonNull<()>),
-    take_output: unsafe fn(NonNull<Header>, NonNull<()>),
-    drop_body: unsafe fn(NonNull<Header>),
+    drop_request: unsafe fn(NonNull<Header>),
+    drop_output: unsafe fn(NonNull<Header>),
+    /// Where the body and the waiter begin, in bytes from the header.
+    body: usize,
+    waiter: usize,
     class: BlockClass,
 }
 
+/// With a body of up to 24 bytes all that travels is one cache line (bench row `submit_spin`).
 pub(super) struct Header {
     vtable: &'static VTable,
-    /// The sender's place in the runtime.
-    from: ShardIndex,
     /// The item behind this one in a chain of returns. Belongs to the traveller.
     next: Cell<*mut Header>,
-    cancelled: AtomicBool,
+    /// The token of the task that works on the item.
     worker: AtomicU64,
+    /// The token of the task that waits for the output. Belongs to the sender's shard.
+    waiter: Cell<Token>,
+    /// The sender's place in the runtime.
+    from: ShardIndex,
+    /// Belongs to the body's owner.
+    content: Cell<Content>,
+    cancelled: AtomicBool,
     ends: AtomicU8,
-    /// Who waits for the output. Belongs to the sender's shard.
-    waiter: Cell<Option<Waker>>,
 }
 
-enum Body<F, T> {
-    Request(F),
-    Output(Result<T, SubmitError>),
-    Gone,
+union Body<F, T> {
+    request: ManuallyDrop<F>,
+    /// Makes room for the output, which is reached as a place alone (see [`body`]).
+    _output: ManuallyDrop<Result<T, SubmitError>>,
 }
+
+/// A waiter that is no task of this runtime. Belongs to the sender's shard.
+type Waiter = Cell<Option<Waker>>;
 
 #[repr(C)]
 struct Block<F, T> {
     header: Header,
     body: UnsafeCell<Body<F, T>>,
+    waiter: Waiter,
 }
 
 /// What turns a request into a task of the target: implemented by the mesh for its closures.
@@ -92,20 +109,24 @@ unsafe impl Send for Traveller {}
 pub(crate) fn item<R: Request>(context: &Context, request: R) -> (Sent<R::Output>, Traveller) {
     let class = Block::<R, R::Output>::CLASS;
     let block = context.blocks().take(class).cast::<Block<R, R::Output>>();
-    let content = Block {
+    let whole = Block {
         header: Header {
             vtable: &Block::<R, R::Output>::VTABLE,
-            from: context.index(),
             next: Cell::new(ptr::null_mut()),
-            cancelled: AtomicBool::new(false),
             worker: AtomicU64::new(NO_WORKER),
+            waiter: Cell::new(Token::NONE),
+            from: context.index(),
+            content: Cell::new(Content::Request),
+            cancelled: AtomicBool::new(false),
             ends: AtomicU8::new(TRAVELLING),
-            waiter: Cell::new(None),
         },
-        body: UnsafeCell::new(Body::Request(request)),
+        body: UnsafeCell::new(Body {
+            request: ManuallyDrop::new(request),
+        }),
+        waiter: Cell::new(None),
     };
     // SAFETY: Valid: the block was made for this layout. Exclusive: it is not in use.
-    unsafe { block.write(content) };
+    unsafe { block.write(whole) };
     let header = block.cast();
     (
         Sent {
@@ -120,70 +141,12 @@ impl<R: Request> Block<R, R::Output> {
     const CLASS: BlockClass = BlockClass::of(Layout::new::<Self>());
     const VTABLE: VTable = VTable {
         start: start::<R>,
-        refuse: refuse::<R, R::Output>,
-        store_output: store_output::<R, R::Output>,
-        take_output: take_output::<R, R::Output>,
-        drop_body: drop_body::<R, R::Output>,
+        drop_request: drop_as::<R>,
+        drop_output: drop_as::<Result<R::Output, SubmitError>>,
+        body: offset_of!(Self, body),
+        waiter: offset_of!(Self, waiter),
         class: Self::CLASS,
     };
-}
-
-/// The body of the item behind `header`.
-///
-/// # Safety
-///
-/// The header belongs to a `Block<F, T>`, and the caller owns the body while the result is used.
-unsafe fn body<'a, F, T>(header: NonNull<Header>) -> &'a mut Body<F, T> {
-    // SAFETY: Valid: the header is the first field of a live `Block<F, T>` (`repr(C)`).
-    let body = unsafe { &raw const (*header.cast::<Block<F, T>>().as_ptr()).body };
-    // SAFETY: Valid: as above. Exclusive: the caller vouches for it.
-    unsafe { &mut *UnsafeCell::raw_get(body) }
-}
-
-fn start<R: Request>(traveller: Traveller) {
-    // SAFETY: The table names this function for `R` only, and the traveller owns the body.
-    let body = unsafe { body::<R, R::Output>(traveller.0) };
-    let Body::Request(request) = std::mem::replace(body, Body::Gone) else {
-        unreachable!("an item arrives with its request");
-    };
-    request.start(Work {
-        traveller: Some(traveller),
-        output: PhantomData,
-    });
-}
-
-unsafe fn refuse<F, T>(header: NonNull<Header>, error: SubmitError) {
-    // SAFETY: The caller owns the body, and the table names this function for these types only.
-    let body = unsafe { body::<F, T>(header) };
-    if let Body::Output(_) = body {
-        return;
-    }
-    drop(std::mem::replace(body, Body::Output(Err(error))));
-}
-
-unsafe fn store_output<F, T>(header: NonNull<Header>, place: NonNull<()>) {
-    // SAFETY: The caller owns the body, and the table names this function for these types only.
-    let body = unsafe { body::<F, T>(header) };
-    // SAFETY: Valid: the caller's place holds a value of that type. Exclusive: it moves out, and
-    // the caller does not drop it.
-    let output = unsafe { place.cast::<Result<T, SubmitError>>().read() };
-    *body = Body::Output(output);
-}
-
-unsafe fn take_output<F, T>(header: NonNull<Header>, place: NonNull<()>) {
-    // SAFETY: The item is back, so the sender owns the body.
-    let body = unsafe { body::<F, T>(header) };
-    if let Body::Output(output) = std::mem::replace(body, Body::Gone) {
-        let place = place.cast::<Option<Result<T, SubmitError>>>();
-        // SAFETY: Valid: the caller's place is of that type. Exclusive: it is the caller's own.
-        unsafe { *place.as_ptr() = Some(output) };
-    }
-}
-
-unsafe fn drop_body<F, T>(header: NonNull<Header>) {
-    // SAFETY: The caller is the last end.
-    let body = unsafe { body::<F, T>(header) };
-    drop(std::mem::replace(body, Body::Gone));
 }
 
 fn header<'a>(item: NonNull<Header>) -> &'a Header {
@@ -192,20 +155,87 @@ fn header<'a>(item: NonNull<Header>) -> &'a Header {
     unsafe { item.as_ref() }
 }
 
-/// One end goes. The second one frees the block.
+/// The body, as a place for a `V`. Whoever uses it owns the body and knows what lies there.
+fn body<V>(item: NonNull<Header>) -> NonNull<V> {
+    // SAFETY: Valid: the body lies there in the same block.
+    unsafe { item.byte_add(header(item).vtable.body) }.cast()
+}
+
+/// The place of a waiter that is no task of this runtime.
+fn waiter<'a>(item: NonNull<Header>) -> &'a Waiter {
+    // SAFETY: Valid: it lies there in the same block.
+    let waiter = unsafe { item.byte_add(header(item).vtable.waiter) }.cast::<Waiter>();
+    // SAFETY: Valid: as above. Exclusive: the cell is only ever shared, on the sender's shard or by
+    // the last end.
+    unsafe { waiter.as_ref() }
+}
+
+fn start<R: Request>(traveller: Traveller) {
+    let content = header(traveller.0).content.replace(Content::Nothing);
+    assert!(
+        content == Content::Request,
+        "an item arrives with its request"
+    );
+    // SAFETY: Valid: the content was a request, of `R` since the table names this function for `R`
+    // only. Exclusive: the traveller owns the body, and the content says `Nothing` now.
+    let request = unsafe { body::<R>(traveller.0).read() };
+    request.start(Work {
+        traveller: Some(traveller),
+        output: PhantomData,
+    });
+}
+
+/// Drops the `V` in the body.
+///
+/// # Safety
+///
+/// The body holds a `V`, the caller owns it and never uses it again.
+unsafe fn drop_as<V>(item: NonNull<Header>) {
+    // SAFETY: The caller vouches for it.
+    unsafe { body::<V>(item).drop_in_place() };
+}
+
+/// Drops what lies in the body.
+///
+/// # Safety
+///
+/// The caller owns the body.
+unsafe fn empty(item: NonNull<Header>) {
+    let header = header(item);
+    let drop_content = match header.content.replace(Content::Nothing) {
+        Content::Request => header.vtable.drop_request,
+        Content::Output => header.vtable.drop_output,
+        Content::Nothing => return,
+    };
+    // SAFETY: Valid: the content named the type in the body. Exclusive: the caller owns the body,
+    // and the content says `Nothing` now.
+    unsafe { drop_content(item) };
+}
+
+/// Puts the output into an empty body.
+///
+/// # Safety
+///
+/// The caller owns the body, and the item's output is `T`.
+unsafe fn store<T>(item: NonNull<Header>, output: Result<T, SubmitError>) {
+    // SAFETY: Valid: the body has room for its output. Exclusive: the caller owns it.
+    unsafe { body::<Result<T, SubmitError>>(item).write(output) };
+    header(item).content.set(Content::Output);
+}
+
+/// One end goes, and says so in `ends`. The second one frees the block: then this is true.
 fn end(item: NonNull<Header>, mine: u8) -> bool {
     // AcqRel: what the first end did to the item is done before the second frees it.
-    let other = header(item).ends.swap(mine, Ordering::AcqRel);
-    if other == TRAVELLING {
+    if header(item).ends.swap(mine, Ordering::AcqRel) == TRAVELLING {
         return false;
     }
-    let vtable = header(item).vtable;
-    drop(header(item).waiter.take());
-    // SAFETY: Valid: the block lives. Exclusive: both ends are gone.
-    unsafe { (vtable.drop_body)(item) };
+    drop(waiter(item).take());
+    // SAFETY: Both ends are gone, so this one owns the body.
+    unsafe { empty(item) };
+    let class = header(item).vtable.class;
     let block = item.cast();
-    if Context::try_with(|context| context.blocks().give(block, vtable.class)).is_none() {
-        blocks::deallocate(block, vtable.class);
+    if Context::try_with(|context| context.blocks().give(block, class)).is_none() {
+        blocks::deallocate(block, class);
     }
     true
 }
@@ -216,20 +246,26 @@ impl<T> Sent<T> {
         let header = header(self.item);
         // Acquire: pairs with the swap in `end`, so that the output is seen.
         if header.ends.load(Ordering::Acquire) != RETURNED {
-            let same = header
-                .waiter
-                .take()
-                .filter(|old| old.will_wake(context.waker()));
-            header
-                .waiter
-                .set(Some(same.unwrap_or_else(|| context.waker().clone())));
+            self.wait(context.waker());
             return Poll::Pending;
         }
-        let mut output: Option<Result<T, SubmitError>> = None;
-        let place = NonNull::from(&mut output).cast::<()>();
-        // SAFETY: Valid: `item` ties `T` to the block. Exclusive: the item is back.
-        unsafe { (header.vtable.take_output)(self.item, place) };
-        Poll::Ready(output.unwrap_or(Err(SubmitError::Cancelled)))
+        Poll::Ready(match header.content.replace(Content::Nothing) {
+            // SAFETY: Valid: the content was an output, and `item` ties `T` to the block.
+            // Exclusive: the item is back, and the content says `Nothing` now.
+            Content::Output => unsafe { body::<Result<T, SubmitError>>(self.item).read() },
+            // The item was lost with its lane or its shard.
+            Content::Request | Content::Nothing => Err(SubmitError::ShardGone),
+        })
+    }
+
+    fn wait(&self, waker: &Waker) {
+        let token = waker::token(waker);
+        header(self.item).waiter.set(token.unwrap_or(Token::NONE));
+        if token.is_none() {
+            let waiter = waiter(self.item);
+            let same = waiter.take().filter(|old| old.will_wake(waker));
+            waiter.set(Some(same.unwrap_or_else(|| waker.clone())));
+        }
     }
 }
 
@@ -251,6 +287,12 @@ impl<T> Drop for Sent<T> {
 }
 
 impl Traveller {
+    /// Takes the item's line for writing before anything reads it, so that it crosses once and the
+    /// lines of a batch cross together (bench row `submit_spin`).
+    pub(crate) fn fetch(&self) {
+        header(self.0).next.set(ptr::null_mut());
+    }
+
     /// The target takes the item: its request becomes a task of the current shard.
     pub(crate) fn start(self) {
         let vtable = header(self.0).vtable;
@@ -258,13 +300,20 @@ impl Traveller {
     }
 
     /// The item is back on its sender's shard: wakes who waits for it, or frees it.
-    pub(crate) fn arrive(self) {
-        let item = self.0;
-        std::mem::forget(self);
-        let waiter = header(item).waiter.take();
-        if !end(item, RETURNED)
-            && let Some(waiter) = waiter
-        {
+    pub(crate) fn arrive(self, context: &Context) {
+        let item = ManuallyDrop::new(self).0;
+        let token = header(item).waiter.replace(Token::NONE);
+        let foreign = if token == Token::NONE {
+            waiter(item).take()
+        } else {
+            None
+        };
+        if end(item, RETURNED) {
+            return;
+        }
+        if token != Token::NONE {
+            context.wake_from(token);
+        } else if let Some(waiter) = foreign {
             waiter.wake();
         }
     }
@@ -274,14 +323,6 @@ impl Traveller {
         header(self.0).from
     }
 
-    fn refuse(&self, error: SubmitError) {
-        let vtable = header(self.0).vtable;
-        // SAFETY: The traveller owns the body, and the table names the function for its types.
-        unsafe { (vtable.refuse)(self.0, error) };
-    }
-}
-
-impl Traveller {
     /// Gives the item away as a pointer, for [`super::returns`].
     pub(super) fn into_raw(self) -> NonNull<Header> {
         ManuallyDrop::new(self).0
@@ -306,7 +347,8 @@ impl Drop for Traveller {
     /// An item that is lost with its lane or with a stopped shard. On any thread, so nobody is
     /// woken: the sender's shard has stopped, or its handle finds the answer when it is polled.
     fn drop(&mut self) {
-        self.refuse(SubmitError::ShardGone);
+        // SAFETY: The traveller owns the body.
+        unsafe { empty(self.0) };
         end(self.0, RETURNED);
     }
 }
@@ -342,12 +384,9 @@ impl<T> Work<T> {
     /// Stores the answer and sends the item back.
     pub(crate) fn answer(mut self, output: Result<T, SubmitError>) {
         let traveller = self.traveller.take().expect("an answer is given once");
-        let vtable = header(traveller.0).vtable;
-        let mut output = ManuallyDrop::new(output);
-        let place = NonNull::from(&mut output).cast::<()>();
-        // SAFETY: Valid: `start` ties `T` to the block, and `place` holds such an output, which
-        // moves out. Exclusive: the traveller owns the body.
-        unsafe { (vtable.store_output)(traveller.0, place) };
+        // SAFETY: The traveller owns the body, which `start` emptied and whose output it tied to
+        // `T`.
+        unsafe { store(traveller.0, output) };
         Context::give_back(traveller);
     }
 }
@@ -356,7 +395,8 @@ impl<T> Drop for Work<T> {
     /// The task was dropped before it had an answer: its shard stops.
     fn drop(&mut self) {
         if let Some(traveller) = self.traveller.take() {
-            traveller.refuse(SubmitError::lost());
+            // SAFETY: As in `answer`.
+            unsafe { store::<T>(traveller.0, Err(SubmitError::lost())) };
             Context::give_back(traveller);
         }
     }

@@ -260,11 +260,11 @@ impl TaskRef {
     #[inline]
     fn free(self) {
         let class = self.header().vtable.class;
-        let header = self.0.as_ptr();
+        let blocks = &raw const self.header().blocks;
         // SAFETY: Valid: the header lives. Exclusive: nothing holds the task any more, and its body
         // is empty: the table lets go of a task that is done, and the handle once the output was
         // taken or dropped.
-        let blocks = unsafe { (&raw const (*header).blocks).read() };
+        let blocks = unsafe { blocks.read() };
         self.header().joiner.clear();
         blocks.give(self.0.cast(), class);
     }

@@ -76,11 +76,6 @@ impl Returns {
         }
         Taken(oldest_first)
     }
-
-    /// Whether an item waits.
-    pub(crate) fn has_any(&self) -> bool {
-        !self.0.load(Ordering::Relaxed).is_null()
-    }
 }
 
 impl Drop for Returns {

@@ -1,6 +1,6 @@
 //! The task table: a slot a task, reused with a new generation.
 
-use std::cell::{Cell, UnsafeCell};
+use std::cell::UnsafeCell;
 
 use super::raw::TaskRef;
 use super::token::{Generation, SLOTS_MAX, Slot};
@@ -24,7 +24,6 @@ struct Slots {
 #[derive(Default)]
 pub(crate) struct TaskTable {
     slots: UnsafeCell<Slots>,
-    live: Cell<usize>,
 }
 
 impl Slots {
@@ -73,7 +72,6 @@ impl TaskTable {
             slots.free = entry.next_free;
             let task = make(slot, entry.generation);
             entry.task = Some(task);
-            self.live.set(self.live.get() + 1);
             Some(task)
         })
     }
@@ -100,7 +98,6 @@ impl TaskTable {
     /// Frees the slot of an ended task.
     #[inline]
     pub(crate) fn remove(&self, slot: Slot) {
-        self.live.set(self.live.get() - 1);
         self.with_slots(|slots| {
             let entry = &mut slots.entries[slot.index()];
             entry.task = None;
@@ -108,12 +105,6 @@ impl TaskTable {
             entry.next_free = slots.free;
             slots.free = Some(slot);
         });
-    }
-
-    /// Tasks that have not ended.
-    #[inline]
-    pub(crate) fn live(&self) -> usize {
-        self.live.get()
     }
 
     /// Slots ever used: what a scan of the mailbox must cover.

@@ -33,7 +33,7 @@ use crate::metrics::ShardCounters;
 /// The group of receive buffers: each ring has one.
 pub(super) const BUFFER_GROUP: u16 = 0;
 /// Receive buffers that the kernel has at first. It takes them in turn, so few of them stay in the
-/// caches where many would each be cold (bench `tcp`, row `echo_64`: 280 ns a request).
+/// caches where many would each be cold (bench `tcp`, row `echo_64b_c64`: 280 ns a request).
 const SHARE_FIRST: usize = 64;
 /// Completions in one turn from which on sends are queued.
 const CROWD: usize = 4;
@@ -245,8 +245,8 @@ impl Uring {
         self.crowd.get() >= CROWD
     }
 
-    /// Gives the kernel receive buffers up to its share, and wakes as many of those who wait for one
-    /// as there are. Tells whether somebody was woken.
+    /// Gives the kernel receive buffers up to its share, and wakes as many of those who wait for
+    /// one as there are. Tells whether somebody was woken.
     pub(super) fn feed(&self) -> bool {
         if self.given.get() < self.share.get() && !self.closing.get() {
             self.give();
