@@ -1,10 +1,12 @@
 //! Core-scaling benchmarks: our side of every row.
 //!
 //! `scaling` does the rows, `scaling-count` the same with an allocator that counts; `benches/run`
-//! runs them interleaved with the rivals' twin in `benches/peers`.
+//! runs them interleaved with the rivals' twin in `benches/peers`. [`gates`] counts instructions
+//! instead of time, and gates changes.
 
 #![forbid(unsafe_code)]
 
+pub mod gates;
 mod lanes;
 mod mesh;
 mod tasks;

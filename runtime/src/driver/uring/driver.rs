@@ -33,7 +33,7 @@ use crate::metrics::ShardCounters;
 /// The group of receive buffers: each ring has one.
 pub(super) const BUFFER_GROUP: u16 = 0;
 /// Receive buffers that the kernel has at first. It takes them in turn, so few of them stay in the
-/// caches where many would each be cold (bench `tcp`, row `echo_64`: 280 ns a request).
+/// caches where many would each be cold (bench `tcp`, row `echo_64b_c64`: 280 ns a request).
 const SHARE_FIRST: usize = 64;
 /// Completions in one turn from which on sends are queued.
 const CROWD: usize = 4;

@@ -2,8 +2,8 @@
 //!
 //! In a crowd (many completions in one turn, so that many streams are about to send) a send is
 //! queued instead, and all go with the turn's one `enter`: 5 % less processor time a request over
-//! 64 and 1,000 connections (bench `tcp`, rows `echo_64` and `echo_1000`). A lone stream sends at
-//! once.
+//! 64 and 1,000 connections (bench `tcp`, rows `echo_64b_c64`, `echo_64b_c1000`). A lone stream
+//! sends at once.
 //!
 //! Order: a send in flight keeps every later one waiting. Its buffer stays with the future, whose
 //! memory does not move by the buffer's contract; a future that is dropped meanwhile leaves the

@@ -44,6 +44,8 @@ pub(super) struct Socket {
     pub(super) receive_ends: Cell<bool>,
     /// The poll for bytes in flight.
     pub(super) readable: Cell<Option<Key>>,
+    /// Whether the last receive at once was larger than a receive buffer.
+    pub(super) bulk: Cell<bool>,
     /// Chunks that arrived and were not read yet.
     pub(super) stash: RefCell<Stash>,
     /// What comes behind the stash.
@@ -66,6 +68,7 @@ impl Socket {
             receive: Cell::new(None),
             receive_ends: Cell::new(false),
             readable: Cell::new(None),
+            bulk: Cell::new(false),
             stash: RefCell::default(),
             end: Cell::new(End::Open),
             starved: Cell::new(false),

@@ -278,6 +278,37 @@ fn a_dropped_stream_that_waited_for_a_buffer_closes_at_once() {
 }
 
 #[test]
+fn a_chunk_after_a_large_read_waits_for_a_receive_and_does_not_spin() {
+    // Every buffer is the kernel's, and the large read makes the stream wait by a poll.
+    on(
+        Shape {
+            buffers: 2,
+            buffer_bytes: 512,
+            ..NEWEST
+        },
+        |driver| {
+            let (stream, mut peer) = pair(driver);
+            peer.write_all(&pattern(2000)).unwrap();
+            let (n, _) = block_on(driver, stream.read(vec![0; 2000].into_boxed_slice()));
+            assert_eq!(n.unwrap(), 2000);
+            assert!(poll_once(stream.read(Vec::with_capacity(2000))).is_pending());
+            driver.turn();
+            let operations = driver.counters().operations.value();
+            peer.write_all(b"piece").unwrap();
+            assert_eq!(
+                &block_on(driver, stream.read_chunk()).unwrap()[..],
+                b"piece"
+            );
+            assert_eq!(
+                driver.counters().operations.value() - operations,
+                1,
+                "one receive"
+            );
+        },
+    );
+}
+
+#[test]
 fn several_readers_are_each_woken() {
     on_every_shape(|driver| {
         let (stream, mut peer) = pair(driver);
