@@ -12,6 +12,8 @@ const CAPACITY: usize = 1_024;
 /// Values that are moved together.
 const BATCH: u64 = 64;
 
+type Operation = fn(&mut Checked);
+
 /// A lane and what came out of it so far, which must be `0..next`.
 struct Checked {
     producer: Producer<u64>,
@@ -63,7 +65,7 @@ impl Checked {
 
 fn moves(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("lane");
-    let rows: [(&str, u64, fn(&mut Checked)); 3] = [
+    let rows: [(&str, u64, Operation); 3] = [
         ("push_pop", 1, Checked::push_pop),
         ("push_batch_64", BATCH, Checked::push_batch),
         ("write_chunk_64", BATCH, Checked::write_chunk),

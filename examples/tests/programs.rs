@@ -9,9 +9,14 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
 use std::time::Duration;
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Resource, Signal, getrlimit, kill_process, setrlimit};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::sync::Barrier;
+use tokio::task::JoinSet;
+use tokio::time::timeout;
 
 /// No socket is waited for longer. Far above what any of it takes.
 const LIMIT: Duration = Duration::from_secs(120);
@@ -91,6 +96,54 @@ fn echo_sends_every_byte_of_many_connections_back() {
         let bytes: usize = (0..CONNECTIONS).map(|client| 3 * (1_000 + client)).sum();
         let end = format!("SIGINT: {CONNECTIONS} connections, 0 broken, {bytes} bytes\n");
         assert_eq!(said, end, "{options:?}");
+    }
+}
+
+/// Raises this process's limit of descriptors, which the programs inherit, as far as it may.
+fn allow_descriptors() {
+    let mut limit = getrlimit(Resource::Nofile);
+    limit.current = limit.maximum;
+    setrlimit(Resource::Nofile, limit).unwrap();
+}
+
+/// One connection of a tokio client: waits for all others, then sends messages and reads each back.
+async fn tokio_client(addr: SocketAddr, number: usize, all: Arc<Barrier>) -> usize {
+    let mut stream = tokio::net::TcpStream::connect(addr).await.unwrap();
+    all.wait().await;
+    let mut bytes = 0;
+    for round in 0..10 {
+        let sent = vec![(round * 31 + number) as u8; 1 + (round * 397 + number) % 2_000];
+        stream.write_all(&sent).await.unwrap();
+        let mut back = vec![0; sent.len()];
+        stream.read_exact(&mut back).await.unwrap();
+        assert_eq!(back, sent);
+        bytes += sent.len();
+    }
+    stream.shutdown().await.unwrap();
+    assert_eq!(stream.read(&mut [0]).await.unwrap(), 0);
+    bytes
+}
+
+#[test]
+fn echo_holds_a_thousand_connections_of_a_tokio_client() {
+    const CONNECTIONS: usize = 1_000;
+    allow_descriptors();
+    let tokio = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    for options in [&["--driver", "epoll"][..], &["--driver", "auto"]] {
+        let echo = Echo::start(options);
+        let addr = echo.addr;
+        let clients = async move {
+            let all = Arc::new(Barrier::new(CONNECTIONS));
+            let clients = (0..CONNECTIONS).map(|number| tokio_client(addr, number, all.clone()));
+            let counts = clients.collect::<JoinSet<usize>>().join_all().await;
+            counts.into_iter().sum::<usize>()
+        };
+        let bytes = tokio.block_on(async { timeout(LIMIT, clients).await.unwrap() });
+        let end = format!("SIGTERM: {CONNECTIONS} connections, 0 broken, {bytes} bytes\n");
+        assert_eq!(echo.end(Signal::TERM), end, "{options:?}");
     }
 }
 

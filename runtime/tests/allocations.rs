@@ -5,8 +5,11 @@ use std::alloc::System;
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::task::Poll;
+use std::time::Duration;
 
+use corelane::net::{TcpListener, TcpStream};
 use corelane::task::yield_now;
+use corelane::time::sleep;
 use corelane::{Builder, Shard, Submit, shard, shards, spawn};
 use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
 
@@ -15,6 +18,8 @@ static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
 /// Operations a round: one allocation for each would be seen many times over.
 const OPERATIONS: usize = 1_000;
+/// As many bytes go both ways through the kernel in each, so there are fewer.
+const ECHOES: usize = 100;
 const WARM_UP: usize = 5;
 const ROUNDS: usize = 20;
 
@@ -147,6 +152,76 @@ async fn cancelled_items_come_back_to_their_sender_too() {
             drop(there.submit(yield_now));
         }
         there.submit(|| async {}).await.unwrap();
+    })
+    .await;
+    assert_eq!(calls, 0);
+}
+
+/// Sends `message` and takes it back, on both kinds of read.
+async fn echo_rounds(client: &TcpStream, mut message: Vec<u8>) -> usize {
+    let mut back = Vec::with_capacity(message.len());
+    fewest_calls(async || {
+        for _ in 0..ECHOES {
+            let (sent, kept) = client.write_all(std::mem::take(&mut message)).await;
+            sent.unwrap();
+            message = kept;
+            back.clear();
+            while back.len() < message.len() {
+                let chunk = client.read_chunk().await.unwrap();
+                assert!(!chunk.is_empty(), "the echo is there to the last round");
+                back.extend_from_slice(&chunk);
+            }
+            assert_eq!(back, message);
+        }
+    })
+    .await
+}
+
+// proves: RT-12
+#[corelane::test(shards = 1)]
+async fn receives_and_sends_allocate_nothing() {
+    for bytes in [64, 10_000] {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let client = TcpStream::connect(listener.local_addr().unwrap())
+            .await
+            .unwrap();
+        let (server, _) = listener.accept().await.unwrap();
+        let echo = spawn(async move {
+            let mut buffer = Vec::with_capacity(16_384);
+            loop {
+                buffer.clear();
+                let (read, filled) = server.read(buffer).await;
+                if read.unwrap() == 0 {
+                    return;
+                }
+                let (written, filled) = server.write_all(filled).await;
+                written.unwrap();
+                buffer = filled;
+            }
+        });
+        assert_eq!(
+            echo_rounds(&client, vec![7; bytes]).await,
+            0,
+            "{bytes} bytes"
+        );
+        drop(client);
+        echo.await.unwrap();
+    }
+}
+
+// proves: RT-14
+#[corelane::test(shards = 1)]
+async fn timers_allocate_nothing() {
+    let calls = fewest_calls(async || {
+        for _ in 0..OPERATIONS {
+            let mut dropped = std::pin::pin!(sleep(Duration::from_secs(3_600)));
+            poll_fn(|cx| {
+                assert!(dropped.as_mut().poll(cx).is_pending());
+                Poll::Ready(())
+            })
+            .await;
+        }
+        sleep(Duration::from_micros(1)).await;
     })
     .await;
     assert_eq!(calls, 0);

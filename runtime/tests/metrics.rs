@@ -24,6 +24,7 @@ async fn metrics_tell_the_driver_and_why() {
     }
 }
 
+// proves: RT-19
 #[corelane::test(shards = 1, uring, epoll, sim, seeds = 2)]
 async fn tasks_and_polls_are_counted() {
     let before = here();
@@ -50,6 +51,7 @@ async fn tasks_and_polls_are_counted() {
     assert_eq!(here().tasks_live, 1);
 }
 
+// proves: RT-19
 #[corelane::test(uring, epoll, sim, seeds = 2)]
 async fn calls_are_counted_where_they_arrive() {
     let before = snapshot();
@@ -64,6 +66,7 @@ async fn calls_are_counted_where_they_arrive() {
     assert!(told(&after.shards[0]) - told(&before.shards[0]) >= 10);
 }
 
+// proves: RT-19
 #[corelane::test(shards = 1, uring, epoll, sim, seeds = 2)]
 async fn timers_are_counted() {
     let before = here();
@@ -90,6 +93,7 @@ fn assert_whole(shard: &ShardSnapshot) {
     assert!((shares - 1.0).abs() < 1e-9, "{shard:?}");
 }
 
+// proves: RT-19
 #[corelane::test(shards = 1, with = parks)]
 async fn sleep_of_a_parking_shard_is_parked_time() {
     let before = here();
@@ -104,6 +108,7 @@ async fn sleep_of_a_parking_shard_is_parked_time() {
     assert_eq!(after.idle, Duration::ZERO);
 }
 
+// proves: RT-19
 #[corelane::test(shards = 1, with = spins)]
 async fn sleep_of_a_spinning_shard_is_idle_time() {
     let before = here();
@@ -115,6 +120,7 @@ async fn sleep_of_a_spinning_shard_is_idle_time() {
     assert_eq!((after.parks, after.parked), (0, Duration::ZERO));
 }
 
+// proves: RT-19
 #[corelane::test(shards = 1)]
 async fn computing_is_busy_time() {
     let before = here();
@@ -131,6 +137,7 @@ async fn computing_is_busy_time() {
     assert_eq!(after.parks, before.parks);
 }
 
+// proves: RT-19
 #[test]
 fn sleep_that_goes_on_is_seen_from_outside() {
     let running = Runtime::builder()

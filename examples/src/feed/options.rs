@@ -23,7 +23,13 @@ use super::{BookReport, Speed, Symbol, SymbolError};
 /// # Ok::<(), corelane_examples::feed::Unstarted>(())
 /// ```
 #[derive(Clone, Debug, Parser)]
-#[command(name = "market-feed", version)]
+// Its own text for --help: that of the documentation has an example.
+#[command(
+    name = "market-feed",
+    version,
+    long_about = "Builds order books from a market feed on every core, and serves them.\n\n\
+                  Without an input the embedded feed of five futures runs."
+)]
 pub struct Options {
     /// Replays recorded feeds, plain or gzip, each with a reader of its own
     #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with = "listen")]

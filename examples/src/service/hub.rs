@@ -139,3 +139,55 @@ impl Hub {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::door::door;
+    use super::*;
+    use corelane::net::TcpListener;
+    use corelane_primitives::lane;
+    use std::io::{self, Read};
+    use std::net::TcpStream as StdStream;
+
+    /// Runs a hub with one subscriber, sends it `news`, and says what it got and whether it was
+    /// cut.
+    fn serve(news: Vec<News>) -> (String, u64) {
+        let served = corelane::Runtime::builder().shards(1).run(|| async {
+            let listener = TcpListener::bind("127.0.0.1:0")?;
+            let mut client = StdStream::connect(listener.local_addr()?)?;
+            let (stream, _) = listener.accept().await?;
+            let hub = Rc::new(Hub::new(0, Arc::new(Audience::new(1))));
+            assert!(hub.join(stream));
+            let (mut producer, consumer) = lane(8);
+            let (brings, hall) = door(1);
+            brings.bring(consumer).unwrap();
+            producer.push_batch(&mut news.into_iter());
+            assert!(producer.slots() > 0, "all of it is in the lane");
+            drop((producer, brings));
+            Rc::clone(&hub).pass_on_all(hall).await;
+            hub.finish().await;
+            assert_eq!((hub.subscribers(), hub.served()), (0, 1));
+            let mut got = String::new();
+            client.read_to_string(&mut got)?;
+            Ok::<_, io::Error>((got, hub.cut()))
+        });
+        served.unwrap().unwrap()
+    }
+
+    fn lines(text: &str) -> News {
+        News::Lines(Arc::from(text.as_bytes()))
+    }
+
+    #[test]
+    fn what_is_left_is_sent_before_the_end() {
+        let news = vec![lines("1\n2\n"), lines("3\n")];
+        assert_eq!(serve(news), ("1\n2\n3\n".to_owned(), 0));
+        assert_eq!(serve(Vec::new()), (String::new(), 0));
+    }
+
+    #[test]
+    fn a_subscriber_that_missed_lines_is_cut() {
+        let (got, cut) = serve(vec![News::Missed, lines("1\n")]);
+        assert_eq!((got.as_str(), cut), ("", 1));
+    }
+}

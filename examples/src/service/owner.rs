@@ -11,11 +11,12 @@ use corelane_primitives::Consumer;
 use super::crew::Crew;
 use super::door::Hall;
 use super::publish::Publisher;
-use super::routes::Timed;
+use super::routes::{LANE_SLOTS, Timed};
 use crate::feed::{Ages, Books, KEPT_UPDATES_MAX, ShardSummary};
 
-/// Updates that are applied before other tasks of the shard have their turn.
-const BATCH_MAX: usize = 256;
+/// Updates that are applied before other tasks of the shard have their turn: a whole lane, since
+/// there may be many decoders that fill it. Takes about a hundred µs.
+const BATCH_MAX: usize = LANE_SLOTS;
 
 /// The books of one shard. Each of its tasks borrows them for a batch, and never while it waits.
 #[derive(Debug)]

@@ -153,3 +153,50 @@ impl Target {
         !self.missed
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::block_on::block_on;
+    use super::super::door::door;
+    use super::*;
+    use crate::feed::{Books, Generator, KEPT_UPDATES_MAX};
+
+    /// Publishes a block of one line.
+    fn publish(publisher: &mut Publisher) {
+        let mut books = Books::new(KEPT_UPDATES_MAX);
+        let (_, book) = books.apply(Generator::new(1).next().unwrap()).unwrap();
+        publisher.top(book);
+        publisher.send();
+    }
+
+    #[test]
+    fn a_shard_that_does_not_keep_up_is_told_what_it_missed() {
+        let audience = Arc::new(Audience::new(2));
+        let (doors, mut halls): (Vec<_>, Vec<_>) = (0..2).map(|_| door(2)).unzip();
+        let mut publisher = Publisher::new(Arc::clone(&audience), doors);
+        assert!(!publisher.has_audience());
+        audience.set(1, 1);
+        assert!(publisher.has_audience());
+        for _ in 0..LANE_SLOTS + 3 {
+            publish(&mut publisher);
+        }
+        assert_eq!(publisher.refused(), 3);
+        let mut lane = block_on(halls[1].next()).unwrap();
+        let mut got: Vec<_> = lane.read_chunk(LANE_SLOTS).collect();
+        assert!(got.iter().all(|news| matches!(news, News::Lines(_))));
+        publish(&mut publisher);
+        got = lane.read_chunk(LANE_SLOTS).collect();
+        // The gap stands where it is, before what came later.
+        assert!(matches!(got[..], [News::Missed, News::Lines(_)]), "{got:?}");
+
+        for _ in 0..=LANE_SLOTS {
+            publish(&mut publisher);
+        }
+        drop(lane.pop());
+        assert_eq!(block_on(publisher.finish()), 4);
+        got = lane.read_chunk(LANE_SLOTS).collect();
+        assert!(matches!(got.last(), Some(News::Missed)));
+        // Nobody listens on the other shard, so no lane goes there.
+        assert!(block_on(halls[0].next()).is_none());
+    }
+}

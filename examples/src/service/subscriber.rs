@@ -62,11 +62,23 @@ impl Subscriber {
     }
 
     /// Sends what is pushed until the end, the cut, or until the other side has gone.
+    ///
+    /// A subscriber that closes its own direction has gone too: on a feed that rests nothing else
+    /// would tell, and its socket would stay for ever.
     pub(super) async fn serve(&self, stream: TcpStream) {
+        let (mut gone, mut sent) = (pin!(until_end(&stream)), pin!(self.send(&stream)));
+        poll_fn(|cx| {
+            if gone.as_mut().poll(cx).is_ready() {
+                return Poll::Ready(());
+            }
+            sent.as_mut().poll(cx)
+        })
+        .await;
+    }
+
+    async fn send(&self, stream: &TcpStream) {
         let mut spent = Vec::new();
-        loop {
-            let lines = poll_fn(|cx| self.poll_lines(cx, &mut spent)).await;
-            let Some(lines) = lines else { break };
+        while let Some(lines) = poll_fn(|cx| self.poll_lines(cx, &mut spent)).await {
             let mut write = pin!(stream.write_all(lines));
             let written = poll_fn(|cx| {
                 self.keep_waker(cx);
@@ -104,5 +116,14 @@ impl Subscriber {
 
     fn keep_waker(&self, cx: &Context<'_>) {
         *self.waker.borrow_mut() = Some(cx.waker().clone());
+    }
+}
+
+/// Reads and forgets what a subscriber sends, until it ends or breaks.
+async fn until_end(stream: &TcpStream) {
+    while let Ok(chunk) = stream.read_chunk().await {
+        if chunk.is_empty() {
+            break;
+        }
     }
 }

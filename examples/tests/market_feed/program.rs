@@ -142,10 +142,15 @@ impl Ended {
     }
 }
 
-/// The drivers that this machine has.
+/// The drivers that this machine has, or the one that `CORELANE_DRIVER` names.
 pub(crate) fn drivers() -> &'static [&'static str] {
     static DRIVERS: OnceLock<Vec<&str>> = OnceLock::new();
     DRIVERS.get_or_init(|| {
+        match std::env::var("CORELANE_DRIVER").as_deref() {
+            Ok("epoll") => return vec!["epoll"],
+            Ok("uring") => return vec!["uring"],
+            Ok(_) | Err(_) => {}
+        }
         let mut drivers = vec!["epoll"];
         let ended = Program::run(["--driver", "uring", "--seconds", "0.01"]);
         match ended.status {

@@ -1,7 +1,7 @@
 //! What subscribers are told, and what becomes of those that do not listen.
 
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
-use std::net::TcpStream;
+use std::net::{Shutdown, TcpStream};
 
 use rustix::process::Signal;
 use serde_json::{Value, json};
@@ -181,5 +181,21 @@ fn subscribers_may_leave_at_any_time() {
         program.interrupt().expect_status(0);
         let report = scratch.json("report.json");
         assert_eq!(report["subscribers"], json!({ "served": 51, "cut": 0 }));
+    }
+}
+
+#[test]
+fn a_subscriber_that_leaves_while_the_feed_rests_is_noticed() {
+    for driver in drivers() {
+        let serve = ["--serve", "127.0.0.1:0", "--listen", "127.0.0.1:0"];
+        let program = Program::start(serve.into_iter().chain(["--driver", driver]));
+        let mut stream = connect(program.address("serving"));
+        // What it sends is of no interest, its end is.
+        stream.write_all(b"GET / HTTP/1.1\r\n\r\n").unwrap();
+        stream.shutdown(Shutdown::Write).unwrap();
+        assert_eq!(stream.read(&mut [0]).unwrap(), 0);
+        let ended = program.interrupt();
+        ended.expect_status(0);
+        assert!(ended.stdout.contains("1 served, 0 cut"), "{ended:#?}");
     }
 }

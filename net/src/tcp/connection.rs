@@ -140,3 +140,30 @@ impl fmt::Debug for Closing {
         f.debug_struct("Closing").finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::pin::pin;
+    use std::task::Waker;
+
+    use super::*;
+
+    #[test]
+    fn a_wait_for_the_close_that_is_given_up_leaves_nothing_behind() {
+        let roster = Rc::<Roster>::default();
+        let mut cx = Context::from_waker(Waker::noop());
+        for _ in 0..3 {
+            let closing = || Closing {
+                roster: Rc::clone(&roster),
+                place: None,
+            };
+            let (mut first, mut second) = (pin!(closing()), pin!(closing()));
+            for _ in 0..2 {
+                assert!(first.as_mut().poll(&mut cx).is_pending());
+                assert!(second.as_mut().poll(&mut cx).is_pending());
+                assert_eq!(roster.waiting(), 2);
+            }
+        }
+        assert_eq!(roster.waiting(), 0);
+    }
+}

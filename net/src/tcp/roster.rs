@@ -88,6 +88,12 @@ impl Roster {
         self.waiting.borrow_mut().remove(&place);
     }
 
+    /// How many wait for the close.
+    #[cfg(test)]
+    pub(super) fn waiting(&self) -> usize {
+        self.waiting.borrow().len()
+    }
+
     fn number(&self) -> u64 {
         self.last.set(self.last.get() + 1);
         self.last.get()

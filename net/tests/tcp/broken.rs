@@ -10,7 +10,7 @@ use rustix::net::sockopt::socket_acceptconn;
 use rustix::net::{Shutdown, getsockname, shutdown};
 use rustix::process::{PidfdFlags, PidfdGetfdFlags, getpid, pidfd_getfd, pidfd_open};
 
-use super::support::{PATIENCE, ask, assert_whole, echo, served, until};
+use super::support::{PATIENCE, ask, assert_whole, close_at_leisure, echo, served, until};
 
 /// Another descriptor of this process's listener on `addr`.
 fn listener_on(addr: SocketAddr) -> OwnedFd {
@@ -44,6 +44,6 @@ async fn a_listener_that_breaks_is_told_and_its_connections_go_on() {
     }
     drop(clients);
     until(&binding, |total| total.finished == 2).await;
-    assert_whole(binding.close(PATIENCE).await.unwrap().total);
+    assert_whole(close_at_leisure(&mut binding).await.total);
     assert_eq!(binding.failed().await.to_string(), told);
 }

@@ -13,7 +13,9 @@ use corelane::time::{sleep, timeout};
 use corelane::{JoinHandle, spawn};
 use corelane_net::{Binding, Connection, Sharding, Tcp};
 
-use super::support::{PATIENCE, assert_whole, echo, is_closed, served, until};
+use super::support::{
+    PATIENCE, assert_whole, close, close_at_leisure, echo, is_closed, served, until,
+};
 
 /// Asks for echoes until the connection ends; tells how many came.
 fn chatter(addr: std::net::SocketAddr) -> JoinHandle<u64> {
@@ -68,7 +70,7 @@ async fn close_under_load(sharding: Sharding, deadline: Duration) -> (u64, u64) 
     let mut binding = tcp.serve(move |conn| half_listens(&number, conn)).unwrap();
     let clients: Vec<_> = (0..60).map(|_| chatter(binding.local_addr())).collect();
     until(&binding, |total| total.accepted == 60).await;
-    let stats = binding.close(deadline).await.unwrap();
+    let stats = close(&mut binding, deadline).await;
     assert_eq!(stats.total.accepted, stats.total.finished + stats.total.cut);
     assert_eq!(stats, binding.stats());
     for client in clients {
@@ -97,7 +99,7 @@ async fn connections_that_go_on_arriving_do_not_hold_a_close_up() {
     let addr = binding.local_addr();
     let clients: Vec<_> = (0..200).map(|_| chatter(addr)).collect();
     until(&binding, |total| total.accepted >= 20).await;
-    let stats = binding.close(Duration::ZERO).await.unwrap();
+    let stats = close(&mut binding, Duration::ZERO).await;
     assert_eq!(stats.total.open, 0);
     assert_eq!(stats.total.accepted, stats.total.finished + stats.total.cut);
     for client in clients {
@@ -119,8 +121,7 @@ async fn a_close_waits_for_what_ends_by_itself() {
         }
     });
     // Without end: it ends with the last connection.
-    let stats = timeout(PATIENCE, binding.close(Duration::MAX)).await;
-    let total = stats.unwrap().unwrap().total;
+    let total = close_at_leisure(&mut binding).await.total;
     assert_eq!((total.finished, total.cut), (8, 0));
     leaving.await.unwrap();
 }
@@ -141,8 +142,7 @@ async fn a_close_may_be_given_up_and_asked_for_again() {
     }
     drop(clients);
     for _ in 0..2 {
-        let stats = timeout(PATIENCE, binding.close(PATIENCE)).await;
-        let total = stats.unwrap().unwrap().total;
+        let total = close_at_leisure(&mut binding).await.total;
         assert_eq!((total.accepted, total.finished), (2, 2));
     }
 }
@@ -164,7 +164,7 @@ async fn a_close_given_up_at_its_first_poll_can_be_taken_up_anywhere() {
         let failed = timeout(Duration::from_millis(1), binding.failed()).await;
         assert!(failed.is_err());
     }
-    let total = binding.close(PATIENCE).await.unwrap().total;
+    let total = close_at_leisure(&mut binding).await.total;
     assert_eq!((total.accepted, total.finished), (1, 1));
     refuses(&binding).await;
 }
@@ -219,7 +219,7 @@ async fn a_binding_that_serves_does_not_fail() {
     assert!(failed.is_err());
     let client = served(binding.local_addr()).await;
     drop(client);
-    assert_whole(binding.close(PATIENCE).await.unwrap().total);
+    assert_whole(close_at_leisure(&mut binding).await.total);
     let failed = timeout(Duration::from_millis(1), binding.failed()).await;
     assert!(failed.is_err());
 }
@@ -238,8 +238,8 @@ async fn handlers_hear_of_the_close_on_every_shard() {
         clients.push(TcpStream::connect(binding.local_addr()).await.unwrap());
     }
     until(&binding, |total| total.open == 10).await;
-    let stats = timeout(PATIENCE, binding.close(Duration::MAX)).await;
-    assert_eq!(stats.unwrap().unwrap().total.finished, 10);
+    let stats = close_at_leisure(&mut binding).await;
+    assert_eq!(stats.total.finished, 10);
     for client in &clients {
         assert_eq!(&client.read_chunk().await.unwrap()[..], b"bye");
         assert!(is_closed(client).await);

@@ -4,7 +4,9 @@ use corelane::net::TcpStream;
 use corelane::spawn;
 use corelane_net::{Limits, Sharding, Tcp};
 
-use super::support::{allow_connections, ask, assert_whole, echo, is_closed, served, until};
+use super::support::{
+    allow_connections, ask, assert_whole, close_at_leisure, echo, is_closed, served, until,
+};
 
 #[corelane::test]
 async fn over_the_cap_a_connection_is_closed_at_once_and_counted() {
@@ -77,7 +79,7 @@ async fn a_full_way_keeps_the_connection_at_home() {
     let total = binding.stats().total;
     assert_eq!((total.open, total.refused, total.lost), (200, 0, 0));
     drop(held);
-    let stats = binding.close(super::support::PATIENCE).await.unwrap();
+    let stats = close_at_leisure(&mut binding).await;
     assert_eq!(stats.total.finished, 200);
 }
 

@@ -3,11 +3,12 @@
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::task::Poll;
+use std::time::Duration;
 
 use corelane::net::TcpStream;
 use corelane_net::{Connection, Tcp};
 
-use super::support::{PATIENCE, assert_whole, is_closed, served, until};
+use super::support::{assert_whole, close, close_at_leisure, is_closed, served, until};
 
 /// Panics when it is dropped, unless a panic goes on already.
 struct Bomb;
@@ -57,7 +58,7 @@ async fn a_panicking_handler_closes_its_connection_and_is_counted() {
         super::support::ask(client, vec![1]).await;
     }
     drop(held);
-    let total = binding.close(PATIENCE).await.unwrap().total;
+    let total = close_at_leisure(&mut binding).await.total;
     assert_eq!((total.accepted, total.finished), (14, 2));
     assert_whole(total);
 }
@@ -79,4 +80,26 @@ async fn a_panic_before_the_future_is_made_is_one_of_the_connection_too() {
         until(&binding, |total| total.panicked == panicked).await;
     }
     assert_whole(binding.stats().total);
+}
+
+#[corelane::test]
+async fn a_handler_that_panics_when_it_is_cut_is_counted_as_such() {
+    let tcp = Tcp::bind("127.0.0.1:0");
+    let binding = tcp.serve(|conn| async move {
+        let _bomb = Bomb;
+        conn.closing().await;
+        std::future::pending().await
+    });
+    let mut binding = binding.unwrap();
+    let mut clients = Vec::new();
+    for _ in 0..6 {
+        clients.push(TcpStream::connect(binding.local_addr()).await.unwrap());
+    }
+    until(&binding, |total| total.open == 6).await;
+    let total = close(&mut binding, Duration::ZERO).await.total;
+    assert_eq!((total.panicked, total.cut), (6, 0));
+    assert_whole(total);
+    for client in &clients {
+        assert!(is_closed(client).await);
+    }
 }

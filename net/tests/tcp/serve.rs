@@ -11,7 +11,7 @@ use corelane::net::TcpStream;
 use corelane::{shard, spawn};
 use corelane_net::{Sharding, Stats, Tcp};
 
-use super::support::{allow_connections, ask, assert_whole, echo, served};
+use super::support::{allow_connections, ask, assert_whole, close, close_at_leisure, echo, served};
 
 // proves: N-1
 #[corelane::test]
@@ -24,7 +24,7 @@ async fn the_address_is_told_before_the_first_connection() {
         assert_eq!(local.ip(), addr.parse::<SocketAddr>().unwrap().ip());
         assert_eq!(binding.stats().total.accepted, 0);
         drop(served(local).await);
-        let stats = binding.close(Duration::from_secs(30)).await.unwrap();
+        let stats = close_at_leisure(&mut binding).await;
         assert_eq!((stats.total.accepted, stats.total.finished), (1, 1));
     }
 }
@@ -110,7 +110,7 @@ async fn a_thousand_connections_over_two_shards_echo_without_loss() {
     for client in clients {
         client.await.unwrap();
     }
-    let stats = binding.close(Duration::from_secs(30)).await.unwrap();
+    let stats = close_at_leisure(&mut binding).await;
     assert_eq!(stats.total.finished, CONNECTIONS as u64, "{stats:?}");
     assert!(
         stats
@@ -172,7 +172,7 @@ async fn one_shard_serves_in_a_simulation() {
     for client in clients {
         client.await.unwrap();
     }
-    let stats = binding.close(Duration::from_secs(1)).await.unwrap();
+    let stats = close(&mut binding, Duration::from_secs(1)).await;
     assert_eq!(stats.total.finished, 20);
     assert_whole(stats.total);
 }

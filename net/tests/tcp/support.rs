@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use corelane::net::TcpStream;
 use corelane::time::{sleep, timeout};
-use corelane_net::{Binding, Connection, ConnectionStats};
+use corelane_net::{Binding, Connection, ConnectionStats, Stats};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 /// No wait of these tests is longer.
@@ -52,6 +52,17 @@ pub(crate) async fn until(binding: &Binding, wanted: impl Fn(ConnectionStats) ->
     };
     let waited = timeout(PATIENCE, reached).await;
     assert!(waited.is_ok(), "{:?}", binding.stats());
+}
+
+/// Closes by `deadline`, and sees that it does not take for ever.
+pub(crate) async fn close(binding: &mut Binding, deadline: Duration) -> Stats {
+    let closed = timeout(PATIENCE, binding.close(deadline)).await;
+    closed.expect("a close ends").unwrap()
+}
+
+/// Closes, and lets every connection end by itself.
+pub(crate) async fn close_at_leisure(binding: &mut Binding) -> Stats {
+    close(binding, Duration::MAX).await
 }
 
 /// Each accepted connection is in one of the sums.

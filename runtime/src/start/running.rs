@@ -13,7 +13,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use thread_aware::affinity;
-use thread_aware::registry::{original_mask, restore_mask};
+use thread_aware::registry::{current_mask, restore_mask};
 
 use super::placement::Plan;
 use super::thread::{self, guard};
@@ -106,7 +106,7 @@ where
     if let Driver::Sim(seed) = settings.driver {
         return crate::sim::run(&plan, settings, seed, main).map(|(output, _)| output);
     }
-    let mask = original_mask()?;
+    let mask = current_mask()?;
     let directory = thread::directory(&plan, settings)?;
     let first = ShardIndex::new(0);
     let seat = plan.seats[0];

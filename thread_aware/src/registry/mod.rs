@@ -6,5 +6,5 @@
 mod pin;
 mod threads;
 
-pub use pin::{PinError, original_mask, pin_current_thread, restore_mask};
+pub use pin::{PinError, current_mask, original_mask, pin_current_thread, restore_mask};
 pub use threads::{ProcessorCount, RegistryError, ThreadRegistry};

@@ -4,7 +4,7 @@ use core::{error::Error, fmt};
 use std::{io, sync::OnceLock, vec::Vec};
 
 use core_affinity::CoreId;
-use rustix::thread::{CpuSet, sched_setaffinity};
+use rustix::thread::{CpuSet, Pid, sched_getaffinity, sched_setaffinity};
 
 use crate::{
     affinity::{Affinity, set_pinned},
@@ -68,10 +68,10 @@ static ORIGINAL: OnceLock<Vec<ProcessorId>> = OnceLock::new();
 /// The processors that the process was allowed to use before this crate pinned a thread of it,
 /// ascending.
 ///
-/// It is the mask of the thread that first asked for it, read a topology of the system, or pinned
-/// itself, at that moment; all later answers are the same. Threads inherit the mask of the thread
-/// that makes them, so one that a pinned thread makes and that is not itself to be pinned there
-/// restores this mask.
+/// It is the mask of the process's first thread at the moment when somebody first asked for it,
+/// read a topology of the system, or pinned a thread; all later answers are the same. Threads
+/// inherit the mask of the thread that makes them, so one that a pinned thread makes and that is
+/// not itself to be pinned there restores this mask.
 ///
 /// # Errors
 ///
@@ -88,7 +88,14 @@ pub fn original_mask() -> Result<Vec<ProcessorId>, PinError> {
     if let Some(mask) = ORIGINAL.get() {
         return Ok(mask.clone());
     }
-    let mask = current_mask()?;
+    let first = i32::try_from(std::process::id())
+        .ok()
+        .and_then(Pid::from_raw);
+    let set = sched_getaffinity(first).map_err(|_| PinError::MaskUnknown)?;
+    let mask: Vec<_> = (0..CpuSet::MAX_CPU as u32)
+        .filter(|&number| set.is_set(number as usize))
+        .map(ProcessorId::new)
+        .collect();
     Ok(ORIGINAL.get_or_init(|| mask).clone())
 }
 
@@ -154,8 +161,12 @@ pub fn restore_mask(mask: &[ProcessorId]) -> Result<(), PinError> {
     }
 }
 
-/// The mask of the current thread, ascending.
-fn current_mask() -> Result<Vec<ProcessorId>, PinError> {
+/// The processors that the current thread may use now, ascending.
+///
+/// # Errors
+///
+/// [`PinError::MaskUnknown`] when the kernel does not tell.
+pub fn current_mask() -> Result<Vec<ProcessorId>, PinError> {
     let ids = core_affinity::get_core_ids().ok_or(PinError::MaskUnknown)?;
     let numbers = ids.into_iter().map(|CoreId { id }| u32::try_from(id));
     let mask: Result<Vec<_>, _> = numbers.map(|number| number.map(ProcessorId::new)).collect();

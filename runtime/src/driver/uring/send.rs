@@ -2,7 +2,7 @@
 //!
 //! In a crowd (many completions in one turn, so that many streams are about to send) a send is
 //! queued instead, and all go with the turn's one `enter`: 5 % less processor time a request over
-//! 64 and 1,000 connections (bench `tcp`, rows `echo_64b_c64` and `echo_64b_c1000`). A lone stream
+//! 64 and 1,000 connections (bench `tcp`, rows `echo_64b_c64`, `echo_64b_c1000`). A lone stream
 //! sends at once.
 //!
 //! Order: a send in flight keeps every later one waiting. Its buffer stays with the future, whose
