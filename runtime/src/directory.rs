@@ -68,6 +68,8 @@ pub(crate) enum Phase {
 pub(crate) struct Directory {
     pub(crate) members: Box<[Member]>,
     pub(crate) settings: Settings,
+    /// A shard has said that it falls back to another driver.
+    pub(crate) fallback_told: AtomicBool,
     pairs: Box<[OnceLock<Pair>]>,
     phase: AtomicU8,
     /// No `main` decides when draining ends: the shards do.
@@ -94,6 +96,7 @@ impl Directory {
         Arc::new(Self {
             members: members.into(),
             settings,
+            fallback_told: AtomicBool::new(false),
             pairs: (0..pairs).map(|_| OnceLock::new()).collect(),
             phase: AtomicU8::new(Phase::Running as u8),
             drains_by_itself: AtomicBool::new(false),

@@ -20,6 +20,35 @@ fn a_turn_without_news_makes_no_system_call() {
     });
 }
 
+// proves: RT-12
+#[test]
+fn a_turn_submits_and_reaps_with_one_system_call() {
+    const STREAMS: usize = 12;
+    on_every_shape(|driver| {
+        let pairs: Vec<_> = (0..STREAMS).map(|_| pair(driver)).collect();
+        driver.turn();
+        let counters = driver.counters();
+        for round in 0..10_u8 {
+            for (stream, _) in &pairs {
+                assert!(poll_once(stream.read(Vec::with_capacity(8))).is_pending());
+            }
+            for (_, peer) in &pairs {
+                (&mut &*peer).write_all(&[round; 8]).unwrap();
+            }
+            let enters = counters.enters.value();
+            let completions = counters.completions.value();
+            driver.turn();
+            assert_eq!(counters.enters.value() - enters, 1);
+            // What was submitted just now, and what was armed, is there already.
+            assert!(counters.completions.value() - completions >= STREAMS as u64);
+            for (stream, _) in &pairs {
+                let read = poll_once(stream.read(Vec::with_capacity(8)));
+                assert!(matches!(read, Poll::Ready((Ok(8), buf)) if buf == [round; 8]));
+            }
+        }
+    });
+}
+
 #[test]
 fn a_park_ends_when_its_time_is_over() {
     on_every_shape(|driver| {
