@@ -299,4 +299,15 @@ pub(crate) fn push_and_pop_take_at_most_two_steps() {
         }
         assert!(steps(|| consumer.pop_batch(&mut Vec::new(), 9)) <= 2);
     });
+    // What an end has seen of the other's cursor it does not read again.
+    explore(|| {
+        let (mut producer, mut consumer) = lane(4);
+        for value in 0..4 {
+            assert_eq!(steps(|| producer.push(value)), 1);
+        }
+        assert_eq!(steps(|| consumer.pop()), 2);
+        for _ in 1..4 {
+            assert_eq!(steps(|| consumer.pop()), 1);
+        }
+    });
 }
