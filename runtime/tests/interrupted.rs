@@ -13,7 +13,8 @@ use alone::alone;
 use corelane::net::TcpStream;
 use corelane::signal::Signals;
 use corelane::{Driver, IdlePolicy, Placement, Runtime, StartError, spawn};
-use rustix::process::{Signal, getpid, kill_process};
+use nix::sys::pthread::{pthread_kill, pthread_self};
+use nix::sys::signal::Signal;
 use tcp_pair::pair;
 
 const CONNECTIONS: usize = 16;
@@ -119,9 +120,11 @@ async fn load() -> Rc<Counts> {
     // The listener is there before the first signal.
     corelane::task::yield_now().await;
     let (stop, stopped) = mpsc::channel::<()>();
+    // To this thread, which is the shard: the process's signals may go to any.
+    let this = pthread_self();
     let signals = std::thread::spawn(move || {
         while stopped.recv_timeout(SIGNAL_EVERY) == Err(RecvTimeoutError::Timeout) {
-            kill_process(getpid(), Signal::TERM).unwrap();
+            pthread_kill(this, Signal::SIGTERM).unwrap();
         }
     });
     let mut streams = Vec::new();
@@ -141,7 +144,7 @@ async fn load() -> Rc<Counts> {
     counts
 }
 
-/// Alone, so that the test's thread, which the kernel prefers for signals, is the shard.
+/// Alone, so that the signals meet no other test.
 // proves: RT-13
 #[test]
 fn interruptions_and_short_writes_lose_nothing_in_a_million_operations() {

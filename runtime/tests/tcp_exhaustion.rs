@@ -2,7 +2,6 @@
 #![allow(clippy::unwrap_used)]
 
 use std::fs::File;
-use std::os::fd::AsRawFd;
 use std::time::Duration;
 
 use corelane::net::{TcpListener, TcpStream};
@@ -13,30 +12,29 @@ use rustix::net::{AddressFamily, SocketType, connect as connect_to, socket};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 const WAITING: usize = 8;
+const DESCRIPTORS: u64 = 200;
 
-/// Lets the process have only the descriptors that it has, until dropped.
+/// All the descriptors that the process may have, until dropped.
 struct Exhausted {
-    before: Rlimit,
+    _taken: Vec<File>,
 }
 
 impl Exhausted {
     fn new() -> Self {
-        let before = getrlimit(Resource::Nofile);
-        // The lowest number that is free; those above may be in use and stay so.
-        let lowest = File::open("/dev/null").unwrap().as_raw_fd();
-        let limit = Rlimit {
-            current: Some(lowest as u64),
-            maximum: before.maximum,
-        };
-        setrlimit(Resource::Nofile, limit).unwrap();
-        Self { before }
+        let taken = std::iter::from_fn(|| File::open("/dev/null").ok()).collect();
+        Self { _taken: taken }
     }
 }
 
-impl Drop for Exhausted {
-    fn drop(&mut self) {
-        setrlimit(Resource::Nofile, self.before).unwrap();
-    }
+/// Lets the process have few descriptors. Before any accept: one that is armed keeps the limit that
+/// it was armed under.
+fn allow_few() {
+    let limit = getrlimit(Resource::Nofile);
+    let few = Rlimit {
+        current: Some(DESCRIPTORS),
+        maximum: limit.maximum,
+    };
+    setrlimit(Resource::Nofile, few).unwrap();
 }
 
 fn is_exhausted(error: std::io::Error) -> bool {
@@ -59,6 +57,7 @@ async fn pauses_of(listener: &TcpListener) -> u64 {
 // proves: RT-25
 #[corelane::test(shards = 1)]
 async fn exhausted_descriptors_fail_what_needs_one_and_accepting_goes_on_later() {
+    allow_few();
     let other = TcpListener::bind("127.0.0.1:0").unwrap();
     let established = TcpStream::connect(other.local_addr().unwrap())
         .await
