@@ -26,6 +26,8 @@ const PIECE_LARGE: usize = 20_000_000;
 const OPERATIONS_MIN: u64 = 500_000;
 /// From one signal to the next.
 const SIGNAL_EVERY: Duration = Duration::from_micros(200);
+/// How long the shard waits while signals come.
+const WAITED: Duration = Duration::from_millis(100);
 
 /// A small generator: the same seed gives the same pieces.
 struct Random(u64);
@@ -127,6 +129,8 @@ async fn load() -> Rc<Counts> {
             pthread_kill(this, Signal::SIGTERM).unwrap();
         }
     });
+    // The shard has nothing to do but to wait, and each signal ends a wait.
+    corelane::time::sleep(WAITED).await;
     let mut streams = Vec::new();
     for seed in 1..=CONNECTIONS as u64 {
         let (client, server) = pair().await;
