@@ -68,7 +68,7 @@ impl Bell {
 
 #[cfg(test)]
 impl Bell {
-    /// A bell that lives as long as the process, as those of shards do, and is not taken for a leak.
+    /// A bell for as long as the process lives, as those of shards, and no leak to a leak checker.
     pub(crate) fn for_test() -> &'static Self {
         static BELLS: std::sync::Mutex<Vec<&'static Bell>> = std::sync::Mutex::new(Vec::new());
         let bell: &'static Self = Box::leak(Box::new(Self::new().expect("an eventfd is left")));
