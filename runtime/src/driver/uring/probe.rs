@@ -65,17 +65,8 @@ fn multishot_accept(ring: &mut IoUring) -> io::Result<bool> {
 
 fn multishot_receive(ring: &mut IoUring) -> io::Result<bool> {
     let mut room = Box::new([[0_u8; BUFFER_BYTES]; 2]);
-    let received = receive_into(ring, &mut room);
-    if !matches!(received, Ok(true)) {
-        // A receive that did not end as it should may still write.
-        std::mem::forget(room);
-    }
-    received
-}
-
-fn receive_into(ring: &mut IoUring, room: &mut [[u8; BUFFER_BYTES]; 2]) -> io::Result<bool> {
     let mut buffers = BufferRing::register(ring, GROUP, 2)?;
-    for (id, buffer) in (0..).zip(room) {
+    for (id, buffer) in (0..).zip(&mut *room) {
         buffers.push(id, buffer.as_mut_ptr(), BUFFER_BYTES);
     }
     buffers.publish();
@@ -85,6 +76,16 @@ fn receive_into(ring: &mut IoUring, room: &mut [[u8; BUFFER_BYTES]; 2]) -> io::R
         SocketFlags::CLOEXEC,
         None,
     )?;
+    let received = receive(ring, near, far);
+    if !matches!(received, Ok(true)) {
+        // A receive that did not end as it should may still write.
+        std::mem::forget(room);
+    }
+    received
+}
+
+/// Receives one byte, and waits for the end of the receive.
+fn receive(ring: &mut IoUring, near: OwnedFd, far: OwnedFd) -> io::Result<bool> {
     let receive = opcode::RecvMulti::new(Fd(near.as_raw_fd()), GROUP);
     submit(ring, &receive.build())?;
     rustix::net::send(&far, b"x", SendFlags::empty())?;
