@@ -22,7 +22,7 @@ use std::task::{Context as TaskContext, Poll, Waker};
 use super::blocks::{BlockClass, Blocks};
 use super::joiner::Joiner;
 use super::token::Token;
-use crate::error::{JoinError, panic_message};
+use crate::error::{JoinError, Panic, panic_message};
 use crate::sched::GroupId;
 use crate::shard::Context;
 
@@ -330,7 +330,7 @@ unsafe fn poll<F: Future>(header: NonNull<Header>, context: &mut TaskContext<'_>
     let output = match catch_unwind(AssertUnwindSafe(|| future.poll(context))) {
         Ok(Poll::Pending) => return Poll::Pending,
         Ok(Poll::Ready(output)) => Ok(output),
-        Err(panic) => Err(JoinError::Panicked(panic)),
+        Err(panic) => Err(JoinError::Panicked(Panic::new(panic))),
     };
     // SAFETY: As above; the future is not used any more.
     unsafe { finish::<F>(header, body, output) };
@@ -364,7 +364,7 @@ unsafe fn finish<F: Future>(
             unsafe { ManuallyDrop::drop(future) };
         }));
         if let Err(panic) = dropped {
-            output = Err(JoinError::Panicked(panic));
+            output = Err(JoinError::Panicked(Panic::new(panic)));
         }
     }
     if let Err(JoinError::Panicked(_)) = &output {
