@@ -18,6 +18,9 @@ use crate::shard::mailbox::Lease;
 use crate::sync::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use crate::time::Instant;
 
+/// What a shard may take to end beyond its own limit.
+const STOP_SLACK: Duration = Duration::from_secs(1);
+
 /// What everyone may know of one shard.
 #[derive(Debug)]
 pub(crate) struct Member {
@@ -74,6 +77,8 @@ pub(crate) struct Directory {
     drains_by_itself: AtomicBool,
     /// When draining ends, in the clock's nanoseconds.
     drain_until_ns: AtomicU64,
+    /// Some shard asked for io_uring and runs on epoll.
+    has_fallen_back: AtomicBool,
     stopped: Mutex<Stopped>,
     all_stopped: std::sync::Condvar,
 }
@@ -98,6 +103,7 @@ impl Directory {
             phase: AtomicU8::new(Phase::Running as u8),
             drains_by_itself: AtomicBool::new(false),
             drain_until_ns: AtomicU64::new(u64::MAX),
+            has_fallen_back: AtomicBool::new(false),
             stopped: Mutex::default(),
             all_stopped: std::sync::Condvar::new(),
         })
@@ -158,6 +164,12 @@ impl Directory {
         }
     }
 
+    /// Whether no shard has fallen back to another driver before: a runtime says it once, and any
+    /// of its shards may be the first.
+    pub(crate) fn is_first_fallback(&self) -> bool {
+        !self.has_fallen_back.swap(true, Ordering::Relaxed)
+    }
+
     /// Asks all shards to end by themselves until `until`.
     pub(crate) fn drain(&self, until: Instant) {
         // Relaxed: published by the phase.
@@ -204,8 +216,13 @@ impl Directory {
         self.all_stopped.notify_all();
     }
 
-    /// Waits until all shards have stopped, for at most `limit`; says what is left.
-    pub(crate) fn wait_stopped(&self, limit: Duration) -> (usize, usize) {
+    /// Waits until all shards have stopped, which they begin within `begin`; says what is left after
+    /// their own limit.
+    pub(crate) fn wait_stopped(&self, begin: Duration) -> (usize, usize) {
+        // Both may be as long as a `Duration` gets: for ever.
+        let limit = begin
+            .saturating_add(self.settings.shutdown_limit)
+            .saturating_add(STOP_SLACK);
         let stopped = self
             .stopped
             .lock()

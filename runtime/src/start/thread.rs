@@ -110,9 +110,8 @@ fn open(directory: &Directory, index: ShardIndex) -> Result<driver::Driver, Driv
             }
             Err(refused) => {
                 let reason = format!("{refused}: {}", source_of(&refused));
-                // One line a process, not one a shard.
-                if index.get() == 0 {
-                    tracing::warn!(driver = "epoll", %reason, "falling back to epoll");
+                if directory.is_first_fallback() {
+                    tracing::warn!(shard = index.get(), driver = "epoll", %reason, "falling back to epoll");
                 }
                 (driver::open_epoll(parts())?, "epoll", reason)
             }
@@ -159,7 +158,7 @@ pub(super) fn body(
 
 /// Lets go of the context once no other shard needs the ring of this one.
 pub(super) fn close(directory: &Directory, context: Rc<Context>) -> (usize, usize) {
-    let left = directory.wait_stopped(directory.settings.shutdown_limit + Duration::from_secs(1));
+    let left = directory.wait_stopped(Duration::ZERO);
     drop(context);
     left
 }
