@@ -301,11 +301,10 @@ fn no_deadline_and_no_limit_are_too_long() {
 #[test]
 fn call_that_outlives_its_runtime_finds_its_shard_gone() {
     for driver in [Driver::Auto, Driver::Epoll, Driver::Sim(1)] {
-        let call = two_shards(driver)
+        let (call, ()) = two_shards(driver)
             .run(|| async {
                 let call = shards()[1].submit(pending::<()>);
-                yield_now().await;
-                call
+                (call, yield_now().await)
             })
             .unwrap();
         let answer = pin!(call).poll(&mut Context::from_waker(Waker::noop()));

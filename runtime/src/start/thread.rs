@@ -111,7 +111,8 @@ fn open(directory: &Directory, index: ShardIndex) -> Result<driver::Driver, Driv
             Err(refused) => {
                 let reason = format!("{refused}: {}", source_of(&refused));
                 if directory.is_first_fallback() {
-                    tracing::warn!(shard = index.get(), driver = "epoll", %reason, "falling back to epoll");
+                    let shard = index.get();
+                    tracing::warn!(shard, driver = "epoll", %reason, "falling back to epoll");
                 }
                 (driver::open_epoll(parts())?, "epoll", reason)
             }
