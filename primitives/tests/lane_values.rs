@@ -265,3 +265,37 @@ fn zero_sized_values_are_counted_and_dropped() {
     drop(producer);
     assert_eq!(DROPS.load(Ordering::Relaxed), 8);
 }
+
+#[test]
+fn staged_values_are_seen_at_a_flush_a_push_a_wait_or_the_end() {
+    use std::task::{Context, Waker};
+
+    let mut cx = Context::from_waker(Waker::noop());
+    let (mut producer, mut consumer) = lane(4);
+    for tell in [
+        Producer::flush as fn(&mut Producer<u8>),
+        |producer| producer.push(0).expect("there is room"),
+        |producer| {
+            assert_eq!(producer.push_batch(&mut [0].into_iter()), 1);
+        },
+        |producer| drop(producer.write_chunk(1).commit()),
+    ] {
+        producer.stage(1).expect("there is room");
+        assert_eq!((consumer.pop(), producer.slots()), (None, 3));
+        tell(&mut producer);
+        assert_eq!(consumer.pop(), Some(1));
+        while consumer.pop().is_some() {}
+    }
+    for value in 0..4 {
+        producer.stage(value).expect("there is room");
+    }
+    assert_eq!(producer.stage(9).unwrap_err().into_inner(), 9);
+    assert!(consumer.is_empty());
+    assert!(producer.poll_room(&mut cx, 1).is_pending());
+    let mut seen = Vec::new();
+    assert_eq!(consumer.pop_batch(&mut seen, 8), 4);
+    producer.stage(4).expect("there is room");
+    drop(producer);
+    seen.extend(consumer.pop());
+    assert_eq!(seen, [0, 1, 2, 3, 4]);
+}

@@ -11,6 +11,11 @@ fn values_pass_in_order_through_reused_slots() {
 }
 
 #[test]
+fn staged_values_become_visible_together() {
+    lane::staged_values_become_visible_together();
+}
+
+#[test]
 fn chunk_becomes_visible_whole() {
     lane::chunk_becomes_visible_whole();
 }
@@ -65,5 +70,5 @@ fn push_and_pop_take_at_most_two_steps() {
 #[test]
 fn every_model_is_listed() {
     println!("models: {}", lane::MODELS.len());
-    assert_eq!(lane::MODELS.len(), 10);
+    assert_eq!(lane::MODELS.len(), 11);
 }

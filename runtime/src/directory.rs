@@ -71,14 +71,14 @@ pub(crate) enum Phase {
 pub(crate) struct Directory {
     pub(crate) members: Box<[Member]>,
     pub(crate) settings: Settings,
+    /// A shard has said that it falls back to another driver.
+    pub(crate) fallback_told: AtomicBool,
     pairs: Box<[OnceLock<Pair>]>,
     phase: AtomicU8,
     /// No `main` decides when draining ends: the shards do.
     drains_by_itself: AtomicBool,
     /// When draining ends, in the clock's nanoseconds.
     drain_until_ns: AtomicU64,
-    /// Some shard asked for io_uring and runs on epoll.
-    has_fallen_back: AtomicBool,
     stopped: Mutex<Stopped>,
     all_stopped: std::sync::Condvar,
 }
@@ -99,11 +99,11 @@ impl Directory {
         Arc::new(Self {
             members: members.into(),
             settings,
+            fallback_told: AtomicBool::new(false),
             pairs: (0..pairs).map(|_| OnceLock::new()).collect(),
             phase: AtomicU8::new(Phase::Running as u8),
             drains_by_itself: AtomicBool::new(false),
             drain_until_ns: AtomicU64::new(u64::MAX),
-            has_fallen_back: AtomicBool::new(false),
             stopped: Mutex::default(),
             all_stopped: std::sync::Condvar::new(),
         })
@@ -164,12 +164,6 @@ impl Directory {
         }
     }
 
-    /// Whether no shard has fallen back to another driver before: a runtime says it once, and any
-    /// of its shards may be the first.
-    pub(crate) fn is_first_fallback(&self) -> bool {
-        !self.has_fallen_back.swap(true, Ordering::Relaxed)
-    }
-
     /// Asks all shards to end by themselves until `until`.
     pub(crate) fn drain(&self, until: Instant) {
         // Relaxed: published by the phase.
@@ -216,8 +210,8 @@ impl Directory {
         self.all_stopped.notify_all();
     }
 
-    /// Waits until all shards have stopped, which they begin within `begin`; says what is left after
-    /// their own limit.
+    /// Waits until all shards have stopped, for at most their own limit after `begin`; says what is
+    /// left then.
     pub(crate) fn wait_stopped(&self, begin: Duration) -> (usize, usize) {
         // Both may be as long as a `Duration` gets: for ever.
         let limit = begin

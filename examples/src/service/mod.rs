@@ -11,7 +11,7 @@
 //!
 //! The end comes from the inputs, a time, a signal or, with `--strict`, a malformed line. It runs
 //! through the pipeline in its order: inputs end, lanes run dry, books are closed, subscribers get
-//! what is left. [`worker`] has that order for one shard.
+//! what is left. The module `worker` has that order for one shard.
 
 mod accept;
 mod block_on;

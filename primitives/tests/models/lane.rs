@@ -17,6 +17,10 @@ pub(crate) const MODELS: &[(&str, fn())] = &[
     ),
     ("chunk_becomes_visible_whole", chunk_becomes_visible_whole),
     (
+        "staged_values_become_visible_together",
+        staged_values_become_visible_together,
+    ),
+    (
         "leaving_producer_is_seen_after_its_values",
         leaving_producer_is_seen_after_its_values,
     ),
@@ -117,6 +121,19 @@ pub(crate) fn chunk_becomes_visible_whole() {
             // The consumer's chunk gives both slots back as one; only leaving gives them singly.
             let slots = producer.slots();
             assert!(slots != 1 || producer.is_abandoned());
+        });
+        let got = consumer.read_chunk(2).collect::<Vec<_>>();
+        assert!(got.is_empty() || got == [1, 2], "{got:?}");
+    });
+}
+
+pub(crate) fn staged_values_become_visible_together() {
+    explore(|| {
+        let (mut producer, mut consumer) = lane(2);
+        thread::spawn(move || {
+            assert!(producer.stage(1).is_ok());
+            assert!(producer.stage(2).is_ok());
+            producer.flush();
         });
         let got = consumer.read_chunk(2).collect::<Vec<_>>();
         assert!(got.is_empty() || got == [1, 2], "{got:?}");
@@ -298,5 +315,16 @@ pub(crate) fn push_and_pop_take_at_most_two_steps() {
             assert!(steps(|| consumer.pop()) <= 2);
         }
         assert!(steps(|| consumer.pop_batch(&mut Vec::new(), 9)) <= 2);
+    });
+    // What an end has seen of the other's cursor it does not read again.
+    explore(|| {
+        let (mut producer, mut consumer) = lane(4);
+        for value in 0..4 {
+            assert_eq!(steps(|| producer.push(value)), 1);
+        }
+        assert_eq!(steps(|| consumer.pop()), 2);
+        for _ in 1..4 {
+            assert_eq!(steps(|| consumer.pop()), 1);
+        }
     });
 }

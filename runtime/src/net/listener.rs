@@ -180,11 +180,14 @@ impl Fault {
 mod tests {
     use super::*;
 
+    // proves: RT-25
     #[test]
     fn each_error_has_its_culprit() {
         for (errno, fault) in [
             (Errno::MFILE, Fault::Resource),
+            (Errno::NFILE, Fault::Resource),
             (Errno::NOBUFS, Fault::Resource),
+            (Errno::NOMEM, Fault::Resource),
             (Errno::CONNABORTED, Fault::Connection),
             (Errno::HOSTUNREACH, Fault::Connection),
             (Errno::BADF, Fault::Listener),

@@ -1,6 +1,7 @@
 //! Starting a runtime: settings, places for shards, threads, and the end.
 
 mod builder;
+mod choice;
 mod placement;
 mod running;
 mod thread;

@@ -11,8 +11,9 @@ use std::time::Duration;
 use thread_aware::affinity;
 use thread_aware::registry::pin_current_thread;
 
+use super::choice::choose;
 use super::placement::{Plan, Seat};
-use crate::directory::{Directory, DriverInfo, Member};
+use crate::directory::{Directory, Member};
 use crate::driver::{self, DriverParts};
 use crate::error::{DriverError, StartError, panic_message};
 use crate::inbox::Inbox;
@@ -90,43 +91,16 @@ fn open(directory: &Directory, index: ShardIndex) -> Result<driver::Driver, Driv
         buffers: settings.buffers,
         buffer_bytes: settings.buffer_bytes,
     };
-    let (driver, name, reason) = match settings.driver {
-        Driver::Epoll => (
-            driver::open_epoll(parts())?,
-            "epoll",
-            "asked for by the settings".to_owned(),
-        ),
-        Driver::Uring => {
-            let (driver, features) = driver::open_uring(parts())?;
-            (
-                driver,
-                "uring",
-                format!("asked for by the settings; {features}"),
-            )
-        }
-        Driver::Auto => match driver::open_uring(parts()) {
-            Ok((driver, features)) => {
-                (driver, "uring", format!("the kernel allows it; {features}"))
-            }
-            Err(refused) => {
-                let reason = format!("{refused}: {}", source_of(&refused));
-                if directory.is_first_fallback() {
-                    let shard = index.get();
-                    tracing::warn!(shard, driver = "epoll", %reason, "falling back to epoll");
-                }
-                (driver::open_epoll(parts())?, "epoll", reason)
-            }
-        },
-        Driver::Sim(_) => unreachable!("a simulation makes its own drivers"),
-    };
-    if member.driver.set(DriverInfo { name, reason }).is_err() {
+    let (driver, info) = choose(
+        settings.driver,
+        &directory.fallback_told,
+        || driver::open_uring(parts()),
+        || driver::open_epoll(parts()),
+    )?;
+    if member.driver.set(info).is_err() {
         unreachable!("a shard opens its driver once");
     }
     Ok(driver)
-}
-
-fn source_of(error: &DriverError) -> String {
-    std::error::Error::source(error).map_or_else(String::new, ToString::to_string)
 }
 
 /// The body of a thread that is a shard and nothing else.

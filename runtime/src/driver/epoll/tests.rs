@@ -4,6 +4,7 @@
 use std::future::poll_fn;
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener as StdListener, TcpStream as StdStream};
+use std::os::fd::AsRawFd;
 use std::pin::pin;
 use std::sync::Barrier;
 use std::task::{Context, Poll, Wake};
@@ -29,7 +30,7 @@ impl Wake for Woken {
 }
 
 fn driver_with(buffers: u16, buffer_bytes: usize) -> (Rc<Epoll>, &'static Bell) {
-    let bell: &'static Bell = Box::leak(Box::new(Bell::new().unwrap()));
+    let bell = Bell::for_test();
     let counters = Arc::default();
     let parts = DriverParts {
         bell,
@@ -102,6 +103,17 @@ fn park_ends_when_its_time_is_over() {
     }
     driver.park(Some(Duration::ZERO)).unwrap();
     assert_eq!(driver.armed.get(), None, "no time needs no timer");
+}
+
+/// A clock that is set (by hand, by a time server, by an hour) is `CLOCK_REALTIME`, number 0.
+// proves: RT-14
+#[test]
+fn parks_are_timed_by_a_clock_that_nobody_sets() {
+    let driver = driver();
+    let info = format!("/proc/self/fdinfo/{}", driver.timer.as_raw_fd());
+    let info = std::fs::read_to_string(info).unwrap();
+    let clock = info.lines().find_map(|line| line.strip_prefix("clockid:"));
+    assert_eq!(clock.map(str::trim), Some("1"), "CLOCK_MONOTONIC: {info}");
 }
 
 #[test]

@@ -29,7 +29,7 @@ impl Wake for Woken {
 fn drivers(seed: u64, shards: usize, buffers: u16) -> (Rc<World>, Vec<Rc<SimDriver>>) {
     let world = World::new(seed, shards);
     let drivers = (0..shards).map(|shard| {
-        let bell: &'static Bell = Box::leak(Box::new(Bell::new().unwrap()));
+        let bell = Bell::for_test();
         let parts = DriverParts {
             bell,
             counters: Arc::default(),
@@ -187,6 +187,36 @@ fn one_seed_gives_one_trace_and_another_seed_another() {
     for (i, one) in runs.iter().enumerate() {
         assert!(runs[..i].iter().all(|other| other.0 != one.0), "seed {i}");
     }
+}
+
+// proves: RT-22
+#[test]
+fn packets_take_times_that_differ_and_are_bounded() {
+    let mut times = Vec::new();
+    for seed in 0..4 {
+        let pair = Pair::new(seed);
+        for number in 0..50_u8 {
+            let sent = pair.world.now();
+            let trip = async {
+                write_all(&pair.client, &[number]).await;
+                let (read, byte) = pair.server.read(Vec::with_capacity(1)).await;
+                assert_eq!((read.unwrap(), byte), (1, vec![number]));
+            };
+            pair.block_on(trip);
+            times.push(pair.world.now().duration_since(sent));
+        }
+    }
+    let micros = |range: std::ops::Range<u64>| {
+        let within =
+            |time: &&Duration| (range.start..range.end).contains(&(time.as_micros() as u64));
+        times.iter().filter(within).count()
+    };
+    assert_eq!(micros(10..301), times.len(), "{times:?}");
+    // By chance, over all of that range.
+    assert!(
+        micros(10..100) > 20 && micros(100..200) > 20 && micros(200..301) > 20,
+        "{times:?}"
+    );
 }
 
 #[test]

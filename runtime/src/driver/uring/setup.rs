@@ -198,6 +198,25 @@ fn step_down<T>(
 mod tests {
     use super::*;
 
+    /// The set-up flags by name, as `io_uring_setup(2)` numbers them.
+    const FLAGS: [(Setup, u32); 6] = [
+        (Setup::SubmitAll, 1 << 7),
+        (Setup::CoopTaskrun, 1 << 8),
+        (Setup::CoopTaskrun, 1 << 9), // TASKRUN_FLAG
+        (Setup::SingleIssuer, 1 << 12),
+        (Setup::DeferTaskrun, 1 << 13),
+        (Setup::NoSqArray, 1 << 16),
+    ];
+
+    /// Which of [`FLAGS`] the kernel took. The crate tells no flags but one.
+    fn flags(ring: &IoUring) -> u32 {
+        let params = std::ptr::from_ref(ring.params()).cast::<[u32; 3]>();
+        // SAFETY: Valid: a transparent wrapper of the kernel's `io_uring_params`, whose third word
+        // is the flags. Exclusive: the ring's own copy, which nobody writes to.
+        let [_, _, taken] = unsafe { params.read() };
+        FLAGS.iter().fold(0, |all, (_, flag)| all | flag) & taken
+    }
+
     // proves: RT-11
     #[test]
     fn every_older_set_of_flags_makes_a_ring() {
@@ -214,6 +233,9 @@ mod tests {
             .expect("a ring");
             assert!(ring.params().sq_entries() >= 32);
             assert!(features.setup <= now);
+            let wanted = FLAGS.iter().filter(|(since, _)| *since <= features.setup);
+            assert_eq!(flags(&ring), wanted.fold(0, |all, (_, flag)| all | flag));
+            assert_eq!(features.completions, features.entries * COMPLETIONS_FACTOR);
             tried += 1;
             setup = now.older();
         }
@@ -257,7 +279,12 @@ mod tests {
         assert_eq!(too_little.unwrap_err().kind(), io::ErrorKind::OutOfMemory);
         for refusal in [Errno::PERM, Errno::NOSYS, Errno::ACCESS, Errno::INVAL] {
             let calls = std::cell::Cell::new(0);
-            let refused = step_down(64, Setup::Plain, |_, _| {
+            // An argument that is refused without any flag is no flag's fault.
+            let setup = match refusal {
+                Errno::INVAL => Setup::Plain,
+                _ => Setup::NoSqArray,
+            };
+            let refused = step_down(64, setup, |_, _| {
                 calls.set(calls.get() + 1);
                 Err::<(), _>(refusal.into())
             });

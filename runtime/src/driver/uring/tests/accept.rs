@@ -1,6 +1,6 @@
 //! Accepting: nothing lost, nothing spun, nothing left open.
 
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream as StdStream;
 use std::os::fd::OwnedFd;
 use std::task::Poll;
@@ -10,6 +10,7 @@ use rustix::io::Errno;
 use rustix::process::{Resource, Rlimit};
 
 use super::*;
+use crate::driver::uring::ring::Block;
 
 // proves: RT-12
 #[test]
@@ -94,6 +95,35 @@ fn a_dropped_listener_closes_what_it_had_accepted() {
             assert!(!matches!(peer.read(&mut [0; 8]), Ok(1..)));
         }
         assert!(StdStream::connect(addr).is_err(), "nobody listens any more");
+    });
+}
+
+// proves: RT-13
+#[test]
+fn a_connection_that_meets_a_dropped_listener_is_closed() {
+    on_every_shape(|driver| {
+        for _ in 0..20 {
+            let (listener, addr) = listener(driver);
+            assert!(poll_once(listener.accept()).is_pending());
+            driver.turn();
+            let mut peer = StdStream::connect(addr).unwrap();
+            // The kernel accepts; its completion is seen when nobody listens any more.
+            let ring = &driver.ring;
+            ring.borrow_mut()
+                .as_mut()
+                .unwrap()
+                .enter(Block::No)
+                .unwrap();
+            drop(listener);
+            turn_until(driver, || driver.in_flight() == 1);
+            peer.set_read_timeout(Some(Duration::from_secs(10)))
+                .unwrap();
+            let read = peer.read(&mut [0; 8]).map_err(|error| error.kind());
+            assert!(
+                matches!(read, Ok(0) | Err(ErrorKind::ConnectionReset)),
+                "{read:?}"
+            );
+        }
     });
 }
 

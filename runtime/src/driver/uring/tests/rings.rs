@@ -20,6 +20,35 @@ fn a_turn_without_news_makes_no_system_call() {
     });
 }
 
+// proves: RT-12
+#[test]
+fn a_turn_submits_and_reaps_with_one_system_call() {
+    const STREAMS: usize = 12;
+    on_every_shape(|driver| {
+        let pairs: Vec<_> = (0..STREAMS).map(|_| pair(driver)).collect();
+        driver.turn();
+        let counters = driver.counters();
+        for round in 0..10_u8 {
+            for (stream, _) in &pairs {
+                assert!(poll_once(stream.read(Vec::with_capacity(8))).is_pending());
+            }
+            for (_, peer) in &pairs {
+                (&mut &*peer).write_all(&[round; 8]).unwrap();
+            }
+            let enters = counters.enters.value();
+            let completions = counters.completions.value();
+            driver.turn();
+            assert_eq!(counters.enters.value() - enters, 1);
+            // What was submitted just now, and what was armed, is there already.
+            assert!(counters.completions.value() - completions >= STREAMS as u64);
+            for (stream, _) in &pairs {
+                let read = poll_once(stream.read(Vec::with_capacity(8)));
+                assert!(matches!(read, Poll::Ready((Ok(8), buf)) if buf == [round; 8]));
+            }
+        }
+    });
+}
+
 #[test]
 fn a_park_ends_when_its_time_is_over() {
     on_every_shape(|driver| {
@@ -182,6 +211,69 @@ fn a_completion_queue_that_overflows_loses_nothing() {
                 }
             },
         );
+    }
+}
+
+#[test]
+fn what_waits_behind_a_full_queue_goes_before_a_park() {
+    let shape = Shape {
+        entries: 16,
+        ..NEWEST
+    };
+    on(shape, |driver| {
+        let pairs: Vec<_> = (0..60).map(|_| pair(driver)).collect();
+        while driver.needs_turn() {
+            driver.turn();
+        }
+        for (stream, _) in &pairs {
+            assert!(poll_once(stream.read(Vec::with_capacity(8))).is_pending());
+        }
+        // Nothing comes to those that are in the queue.
+        let (last, peer) = &pairs[59];
+        (&mut &*peer).write_all(b"last").unwrap();
+        for _ in 0..8 {
+            if last.socket.stash.borrow().chunks() == 0 {
+                driver.park(None).unwrap();
+            }
+        }
+        let read = poll_once(last.read(Vec::with_capacity(8)));
+        assert!(matches!(read, Poll::Ready((Ok(4), buf)) if buf == b"last"));
+    });
+}
+
+#[test]
+fn a_bell_that_rings_into_a_full_completion_queue_rings_again() {
+    for setup in [Setup::NoSqArray, Setup::Plain] {
+        let (driver, bell) = open(Shape {
+            entries: 16,
+            buffers: 1024,
+            buffer_bytes: 64,
+            wanted: Wanted {
+                setup,
+                ..Wanted::ALL
+            },
+        });
+        let pairs: Vec<_> = (0..100).map(|_| pair(&driver)).collect();
+        for (stream, _) in &pairs {
+            assert!(poll_once(stream.read(Vec::with_capacity(8))).is_pending());
+        }
+        while driver.needs_turn() {
+            driver.turn();
+        }
+        for (_, peer) in &pairs {
+            (&mut &*peer).write_all(b"news").unwrap();
+        }
+        bell.ring_event(bell.sleep.prepare());
+        bell.sleep.awake();
+        while driver.needs_turn() {
+            driver.turn();
+        }
+        bell.ring_event(bell.sleep.prepare());
+        driver.park(None).unwrap();
+        bell.sleep.awake();
+        assert!(driver.bell_armed.get());
+        drop(pairs);
+        assert_eq!(driver.close(Duration::from_secs(10)).unwrap(), 0);
     }
 }
 
