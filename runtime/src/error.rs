@@ -3,6 +3,7 @@
 use std::any::Any;
 use std::io;
 use std::num::NonZero;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, PoisonError};
 
 use thread_aware::registry::PinError;
@@ -183,6 +184,15 @@ pub(crate) fn panic_message(panic: &(dyn Any + Send)) -> &str {
         .copied()
         .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
         .unwrap_or("(not a text)")
+}
+
+/// Runs the user's code where no handle can be given its panic: says it rather than swallow it, and
+/// goes on.
+#[inline]
+pub(crate) fn contain(what: &'static str, code: impl FnOnce()) {
+    if let Err(panic) = catch_unwind(AssertUnwindSafe(code)) {
+        tracing::error!(panic = panic_message(&*panic), "{what} panicked");
+    }
 }
 
 impl JoinError {

@@ -225,8 +225,7 @@ impl Running {
     }
 
     fn end(&mut self, deadline: Duration) -> Result<(), ShutdownError> {
-        let limit = deadline + self.directory.settings.shutdown_limit + Duration::from_secs(1);
-        let (running, in_flight) = self.directory.wait_stopped(limit);
+        let (running, in_flight) = self.directory.wait_stopped(deadline);
         let handles = std::mem::take(&mut self.handles);
         if running > 0 {
             return Err(ShutdownError::StillRunning { shards: running });
