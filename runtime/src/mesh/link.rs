@@ -96,8 +96,13 @@ impl<L> End<L> {
     /// Lets everybody who waits here look again.
     #[cold]
     fn wake_waiting(&self) {
-        let waiting = std::mem::take(&mut *self.waiting.borrow_mut());
-        waiting.into_iter().for_each(Waker::wake);
+        let mut waiting = std::mem::take(&mut *self.waiting.borrow_mut());
+        waiting.drain(..).for_each(Waker::wake);
+        // The list goes back for the next wait, unless a foreign waker has made a new one.
+        let mut list = self.waiting.borrow_mut();
+        if list.capacity() == 0 {
+            *list = waiting;
+        }
     }
 }
 
