@@ -278,7 +278,7 @@ fn staged_values_are_seen_at_a_flush_a_push_a_wait_or_the_end() {
         |producer| {
             assert_eq!(producer.push_batch(&mut [0].into_iter()), 1);
         },
-        |producer| drop(producer.write_chunk(1).commit()),
+        |producer| assert_eq!(producer.write_chunk(1).commit(), 0),
     ] {
         producer.stage(1).expect("there is room");
         assert_eq!((consumer.pop(), producer.slots()), (None, 3));

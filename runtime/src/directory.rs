@@ -18,6 +18,9 @@ use crate::shard::mailbox::Lease;
 use crate::sync::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use crate::time::Instant;
 
+/// What a shard may take to end beyond its own limit.
+const STOP_SLACK: Duration = Duration::from_secs(1);
+
 /// What everyone may know of one shard.
 #[derive(Debug)]
 pub(crate) struct Member {
@@ -207,8 +210,13 @@ impl Directory {
         self.all_stopped.notify_all();
     }
 
-    /// Waits until all shards have stopped, for at most `limit`; says what is left.
-    pub(crate) fn wait_stopped(&self, limit: Duration) -> (usize, usize) {
+    /// Waits until all shards have stopped, for at most their own limit after `begin`; says what is
+    /// left then.
+    pub(crate) fn wait_stopped(&self, begin: Duration) -> (usize, usize) {
+        // Both may be as long as a `Duration` gets: for ever.
+        let limit = begin
+            .saturating_add(self.settings.shutdown_limit)
+            .saturating_add(STOP_SLACK);
         let stopped = self
             .stopped
             .lock()

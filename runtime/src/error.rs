@@ -3,6 +3,8 @@
 use std::any::Any;
 use std::io;
 use std::num::NonZero;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Mutex, PoisonError};
 
 use thread_aware::registry::PinError;
 use thread_aware::topology::TopologyError;
@@ -74,27 +76,27 @@ pub enum StartError {
 }
 
 /// Why a task has no output.
-#[derive(thiserror::Error)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum JoinError {
     /// The task was aborted, or its shard stopped first.
     #[error("the task was cancelled")]
     Cancelled,
     /// The task panicked; the value is what it panicked with.
-    #[error("the task panicked: {}", panic_message(&**.0))]
-    Panicked(Box<dyn Any + Send>),
+    #[error("the task panicked: {0}")]
+    Panicked(Panic),
 }
 
 /// Why a submitted call has no result.
-#[derive(thiserror::Error)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SubmitError {
     /// The target shard has stopped, or stopped before the call was done.
     #[error("the shard is gone")]
     ShardGone,
     /// The call panicked on the target; the value is what it panicked with.
-    #[error("the submitted call panicked: {}", panic_message(&**.0))]
-    Panicked(Box<dyn Any + Send>),
+    #[error("the submitted call panicked: {0}")]
+    Panicked(Panic),
     /// The call was cancelled on the target before it was done.
     #[error("the submitted call was cancelled")]
     Cancelled,
@@ -139,6 +141,42 @@ pub enum ShutdownError {
     },
 }
 
+/// What a task or call panicked with.
+///
+/// Errors that carry it are `Send` and `Sync`, so that they go into any other error; the value
+/// itself comes out by [`Panic::into_payload`].
+pub struct Panic(Mutex<Box<dyn Any + Send>>);
+
+impl Panic {
+    pub(crate) fn new(payload: Box<dyn Any + Send>) -> Self {
+        Self(Mutex::new(payload))
+    }
+
+    /// What the panic said, as far as it said it in text.
+    #[must_use]
+    pub fn message(&self) -> String {
+        panic_message(&**self.0.lock().unwrap_or_else(PoisonError::into_inner)).to_owned()
+    }
+
+    /// The value, for [`std::panic::resume_unwind`] or a downcast.
+    #[must_use]
+    pub fn into_payload(self) -> Box<dyn Any + Send> {
+        self.0.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl std::fmt::Display for Panic {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.message())
+    }
+}
+
+impl std::fmt::Debug for Panic {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Panic").field(&self.message()).finish()
+    }
+}
+
 /// What a panic said, as far as it said it in text.
 pub(crate) fn panic_message(panic: &(dyn Any + Send)) -> &str {
     panic
@@ -148,12 +186,21 @@ pub(crate) fn panic_message(panic: &(dyn Any + Send)) -> &str {
         .unwrap_or("(not a text)")
 }
 
+/// Runs the user's code where no handle can be given its panic: says it rather than swallow it, and
+/// goes on.
+#[inline]
+pub(crate) fn contain(what: &'static str, code: impl FnOnce()) {
+    if let Err(panic) = catch_unwind(AssertUnwindSafe(code)) {
+        tracing::error!(panic = panic_message(&*panic), "{what} panicked");
+    }
+}
+
 impl JoinError {
     /// The value that the task panicked with.
     #[must_use]
     pub fn into_panic(self) -> Option<Box<dyn Any + Send>> {
         match self {
-            Self::Panicked(panic) => Some(panic),
+            Self::Panicked(panic) => Some(panic.into_payload()),
             Self::Cancelled => None,
         }
     }
@@ -163,35 +210,11 @@ impl SubmitError {
     /// What a call ends in whose task was dropped: by a panic in its own drop, or with its shard.
     pub(crate) fn lost() -> Self {
         if std::thread::panicking() {
-            Self::Panicked(Box::new("the submitted call panicked when it was dropped"))
+            Self::Panicked(Panic::new(Box::new(
+                "the submitted call panicked when it was dropped",
+            )))
         } else {
             Self::ShardGone
-        }
-    }
-}
-
-// By hand: a panic's value has no `Debug`, its message has.
-impl std::fmt::Debug for JoinError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Cancelled => f.write_str("Cancelled"),
-            Self::Panicked(panic) => f
-                .debug_tuple("Panicked")
-                .field(&panic_message(&**panic))
-                .finish(),
-        }
-    }
-}
-
-impl std::fmt::Debug for SubmitError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::ShardGone => f.write_str("ShardGone"),
-            Self::Cancelled => f.write_str("Cancelled"),
-            Self::Panicked(panic) => f
-                .debug_tuple("Panicked")
-                .field(&panic_message(&**panic))
-                .finish(),
         }
     }
 }

@@ -231,8 +231,11 @@ pub mod task;
 pub mod time;
 
 pub use corelane_macros::{main, test};
+pub use corelane_primitives::{Closed, Consumer, Full, LaneError, Producer, lane, try_lane};
 pub use directory::DriverInfo;
-pub use error::{DriverError, JoinError, ShutdownError, StartError, SubmitError, TrySubmitError};
+pub use error::{
+    DriverError, JoinError, Panic, ShutdownError, StartError, SubmitError, TrySubmitError,
+};
 pub use mesh::{Inlet, Outlet, OutsideCall, OutsideShard, Submit};
 pub use settings::{Driver, IdlePolicy, Placement};
 pub use shard::{Shard, shard, shards};

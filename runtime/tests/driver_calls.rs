@@ -57,5 +57,4 @@ async fn shard_calls_its_driver_at_most_once_a_turn_and_once_a_sleep() {
     // Far fewer than messages, each of which is read and written twice.
     let messages = (STREAMS * ROUNDS) as u64;
     assert!(enters < messages, "{enters} for {messages} messages");
-    assert!(after.inline_io - before.inline_io > 0);
 }

@@ -1,16 +1,18 @@
 //! The end of a runtime: in time, with everything dropped once.
 #![allow(clippy::unwrap_used)]
 
-use std::future::pending;
+use std::future::{Future, pending};
+use std::pin::pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, mpsc};
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use corelane::task::yield_now;
 use corelane::time::sleep;
 use corelane::{
-    Builder, Driver, Placement, Running, Runtime, ShutdownError, StartError, shards, shutdown,
-    spawn,
+    Builder, Driver, Placement, Running, Runtime, ShutdownError, StartError, SubmitError, shards,
+    shutdown, spawn,
 };
 
 const LIMIT: Duration = Duration::from_secs(60);
@@ -270,5 +272,42 @@ fn call_made_before_shutdown_is_answered_within_its_deadline() {
                 call.wait().unwrap();
             }
         });
+    }
+}
+
+// proves: RT-23
+#[test]
+fn no_deadline_and_no_limit_are_too_long() {
+    on_each(|running| {
+        let answer = running.shard(1).submit(|| async { 7 });
+        running.shutdown(Duration::MAX).unwrap();
+        assert_eq!(answer.wait().unwrap(), 7);
+    });
+    for driver in [Driver::Auto, Driver::Epoll, Driver::Sim(1)] {
+        let endless = two_shards(driver).shutdown_limit(Duration::MAX);
+        let main = endless.run(|| async {
+            spawn(pending::<()>()).detach();
+            shutdown::trigger();
+            shutdown::wait().await;
+            7
+        });
+        assert_eq!(main.unwrap(), 7);
+    }
+    let endless = two_shards(Driver::Auto).shutdown_limit(Duration::MAX);
+    drop(endless.start().unwrap());
+}
+
+// proves: RT-8
+#[test]
+fn call_that_outlives_its_runtime_finds_its_shard_gone() {
+    for driver in [Driver::Auto, Driver::Epoll, Driver::Sim(1)] {
+        let (call, ()) = two_shards(driver)
+            .run(|| async {
+                let call = shards()[1].submit(pending::<()>);
+                (call, yield_now().await)
+            })
+            .unwrap();
+        let answer = pin!(call).poll(&mut Context::from_waker(Waker::noop()));
+        assert!(matches!(answer, Poll::Ready(Err(SubmitError::ShardGone))));
     }
 }

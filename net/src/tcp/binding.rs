@@ -121,7 +121,7 @@ impl Binding {
             self.acceptor = None;
             match ended {
                 Ok(broken) => self.broken = Some(broken),
-                Err(JoinError::Panicked(panic)) => resume_unwind(panic),
+                Err(JoinError::Panicked(panic)) => resume_unwind(panic.into_payload()),
                 // A close was begun, or the shard stops.
                 Err(_) => pending().await,
             }

@@ -7,7 +7,7 @@ use std::pin::{Pin, pin};
 use std::task::{Context as TaskContext, Poll};
 
 use super::outside::OutsideCall;
-use crate::error::{JoinError, SubmitError};
+use crate::error::{JoinError, Panic, SubmitError};
 use crate::shard::{Context, ShardIndex};
 use crate::task::token::Token;
 use crate::task::{JoinHandle, Request, Sent, Traveller, Work, item};
@@ -156,7 +156,7 @@ where
         return work.answer(Err(SubmitError::Cancelled));
     }
     let output = match catch_unwind(AssertUnwindSafe(call)) {
-        Err(panic) => Err(SubmitError::Panicked(panic)),
+        Err(panic) => Err(SubmitError::Panicked(Panic::new(panic))),
         Ok(future) => {
             let mut future = pin!(future);
             poll_fn(|cx| {
@@ -165,7 +165,7 @@ where
                 }
                 match catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(cx))) {
                     Ok(poll) => poll.map(Ok),
-                    Err(panic) => Poll::Ready(Err(SubmitError::Panicked(panic))),
+                    Err(panic) => Poll::Ready(Err(SubmitError::Panicked(Panic::new(panic)))),
                 }
             })
             .await

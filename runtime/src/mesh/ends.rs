@@ -11,6 +11,7 @@ use corelane_primitives::{Consumer, Full, Producer, lane};
 use super::link::Notify;
 use crate::directory::{Directory, Member};
 use crate::driver::Driver;
+use crate::error::contain;
 use crate::metrics::ShardCounters;
 use crate::shard::{Context, ShardIndex};
 use crate::task::{Chain, Returns, Traveller};
@@ -187,7 +188,11 @@ impl Mesh {
             // A waker of another executor may push again: each link is told once a round.
             let link = self.links.borrow_mut().pop();
             let Some(link) = link else { break };
-            link.notify();
+            // It may be the last hold of a lane whose values are the user's.
+            contain("the end of a lane", || {
+                link.notify();
+                drop(link);
+            });
         }
         loop {
             let to = self.dirty.borrow_mut().pop();

@@ -11,7 +11,7 @@ use std::fmt;
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::rc::Rc;
-use std::task::{Context as TaskContext, Poll};
+use std::task::{Context as TaskContext, Poll, Waker};
 
 use corelane_primitives::{Closed, Consumer, Full, Producer};
 
@@ -39,6 +39,8 @@ struct End<L> {
     /// Values that passed this end since the other one was told. Not zero: the end is on its
     /// shard's list.
     passed: Cell<u32>,
+    /// The tasks that wait at this end. The lane wakes the last one, which wakes the others.
+    waiting: RefCell<Vec<Waker>>,
 }
 
 impl<L> End<L>
@@ -49,6 +51,7 @@ where
         Rc::new(Self {
             lane: RefCell::new(lane),
             passed: Cell::new(0),
+            waiting: RefCell::default(),
         })
     }
 
@@ -82,6 +85,66 @@ where
     }
 }
 
+impl<L> End<L> {
+    fn wait(&self, waker: &Waker) {
+        let mut waiting = self.waiting.borrow_mut();
+        if !waiting.iter().any(|known| known.will_wake(waker)) {
+            waiting.push(waker.clone());
+        }
+    }
+
+    /// Lets everybody who waits here look again.
+    #[cold]
+    fn wake_waiting(&self) {
+        let mut waiting = std::mem::take(&mut *self.waiting.borrow_mut());
+        waiting.drain(..).for_each(Waker::wake);
+        // The list goes back for the next wait, unless a foreign waker has made a new one.
+        let mut list = self.waiting.borrow_mut();
+        if list.capacity() == 0 {
+            *list = waiting;
+        }
+    }
+}
+
+/// One future's wait at an end, which several may wait at: when it is over, or given up, the others
+/// look again, since the lane knows the last of them alone.
+struct Wait<'a, L> {
+    end: &'a End<L>,
+    waits: bool,
+}
+
+impl<'a, L> Wait<'a, L> {
+    #[inline]
+    fn new(end: &'a End<L>) -> Self {
+        Self { end, waits: false }
+    }
+
+    fn poll<R>(
+        &mut self,
+        cx: &mut TaskContext<'_>,
+        poll: impl FnOnce(&mut L, &mut TaskContext<'_>) -> Poll<R>,
+    ) -> Poll<R> {
+        let polled = poll(&mut self.end.lane.borrow_mut(), cx);
+        if polled.is_pending() {
+            self.waits = true;
+            self.end.wait(cx.waker());
+        } else {
+            self.waits = false;
+            self.end.wake_waiting();
+        }
+        polled
+    }
+}
+
+impl<L> Drop for Wait<'_, L> {
+    #[inline]
+    fn drop(&mut self) {
+        if self.waits {
+            self.end.wake_waiting();
+        }
+    }
+}
+
 impl<T> Notify for End<Producer<T>> {
     fn notify(&self) {
         self.passed.set(0);
@@ -98,7 +161,7 @@ impl<T> Notify for End<Consumer<T>> {
     }
 }
 
-/// The sending end of a lane, held by a shard.
+/// The sending end of a lane, held by a shard. Several of its tasks may send and wait at once.
 ///
 /// Make a [`lane`](corelane_primitives::lane()), keep the producer, send the consumer to the other
 /// shard with [`Shard::submit`](crate::Shard::submit), and wrap each where it stays.
@@ -128,7 +191,8 @@ impl<T> Notify for End<Consumer<T>> {
 /// ```
 pub struct Outlet<T: 'static>(Rc<End<Producer<T>>>);
 
-/// The receiving end of a lane, held by a shard. See [`Outlet`].
+/// The receiving end of a lane, held by a shard. Several of its tasks may receive at once: each
+/// value goes to one of them. See [`Outlet`].
 pub struct Inlet<T: 'static>(Rc<End<Consumer<T>>>);
 
 impl<T: 'static> Outlet<T> {
@@ -192,11 +256,8 @@ impl<T: 'static> Outlet<T> {
     ///
     /// It takes nothing; dropped at any time it leaves nothing behind.
     pub async fn room(&self, slots: usize) -> Result<(), Closed> {
-        poll_fn(|cx| self.poll_room(cx, slots)).await
-    }
-
-    fn poll_room(&self, cx: &mut TaskContext<'_>, slots: usize) -> Poll<Result<(), Closed>> {
-        self.0.lane.borrow_mut().poll_room(cx, slots)
+        let mut wait = Wait::new(&*self.0);
+        poll_fn(|cx| wait.poll(cx, |lane, cx| lane.poll_room(cx, slots))).await
     }
 
     /// Pushes `value` as soon as there is room.
@@ -214,6 +275,7 @@ impl<T: 'static> Outlet<T> {
         Sending {
             outlet: self,
             value: Some(value),
+            wait: Wait::new(&self.0),
         }
     }
 
@@ -274,7 +336,8 @@ impl<T: 'static> Inlet<T> {
     ///
     /// It takes nothing.
     pub async fn ready(&self) -> bool {
-        poll_fn(|cx| self.0.lane.borrow_mut().poll_ready(cx)).await
+        let mut wait = Wait::new(&*self.0);
+        poll_fn(|cx| wait.poll(cx, Consumer::poll_ready)).await
     }
 
     /// Takes the oldest value as soon as there is one; `None` once the other end is gone and the
@@ -285,7 +348,10 @@ impl<T: 'static> Inlet<T> {
     /// The value is taken in the poll that completes; a future dropped before takes nothing.
     #[inline]
     pub fn recv(&self) -> impl Future<Output = Option<T>> {
-        Receiving(self)
+        Receiving {
+            inlet: self,
+            wait: Wait::new(&self.0),
+        }
     }
 
     /// Looks at an empty lane a little longer where the shard would otherwise spin itself: to park
@@ -326,6 +392,7 @@ impl<T: 'static> Inlet<T> {
 struct Sending<'a, T: 'static> {
     outlet: &'a Outlet<T>,
     value: Option<T>,
+    wait: Wait<'a, Producer<T>>,
 }
 
 // The value is never pinned.
@@ -344,10 +411,14 @@ impl<T> Future for Sending<'_, T> {
             .value
             .take()
             .expect("a send is not polled after it was ready");
+        // Room that the other end left behind when it went is no use to anybody.
+        if outlet.is_abandoned() {
+            return Poll::Ready(Err(Closed(value)));
+        }
         let Err(Full(value)) = outlet.push(value) else {
             return Poll::Ready(Ok(()));
         };
-        match outlet.poll_room(cx, 1) {
+        match self.wait.poll(cx, |lane, cx| lane.poll_room(cx, 1)) {
             Poll::Ready(Ok(())) => {
                 Poll::Ready(outlet.push(value).map_err(|Full(value)| Closed(value)))
             }
@@ -360,22 +431,29 @@ impl<T> Future for Sending<'_, T> {
     }
 }
 
-struct Receiving<'a, T: 'static>(&'a Inlet<T>);
+struct Receiving<'a, T: 'static> {
+    inlet: &'a Inlet<T>,
+    wait: Wait<'a, Consumer<T>>,
+}
 
 impl<T> Future for Receiving<'_, T> {
     type Output = Option<T>;
 
     #[inline]
-    fn poll(self: Pin<&mut Self>, cx: &mut TaskContext<'_>) -> Poll<Self::Output> {
-        let inlet = self.0;
+    fn poll(mut self: Pin<&mut Self>, cx: &mut TaskContext<'_>) -> Poll<Self::Output> {
+        let inlet = self.inlet;
         if inlet.0.poll_turn(cx).is_pending() {
             return Poll::Pending;
         }
         if let Some(value) = inlet.pop().or_else(|| inlet.spin()) {
             return Poll::Ready(Some(value));
         }
-        let ready = inlet.0.lane.borrow_mut().poll_ready(cx);
-        ready.map(|_| inlet.pop())
+        match self.wait.poll(cx, Consumer::poll_ready) {
+            Poll::Pending => Poll::Pending,
+            Poll::Ready(false) => Poll::Ready(None),
+            // Another task of this shard cannot have taken it since.
+            Poll::Ready(true) => Poll::Ready(inlet.pop()),
+        }
     }
 }
 

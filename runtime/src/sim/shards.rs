@@ -64,7 +64,7 @@ where
     }
     match output {
         Poll::Ready(Ok(output)) => Ok((output, report)),
-        Poll::Ready(Err(JoinError::Panicked(panic))) => resume_unwind(panic),
+        Poll::Ready(Err(JoinError::Panicked(panic))) => resume_unwind(panic.into_payload()),
         Poll::Ready(Err(JoinError::Cancelled)) | Poll::Pending => {
             unreachable!("main ends by itself: shards stop after it")
         }

@@ -18,7 +18,7 @@ use thread_aware::registry::{current_mask, restore_mask};
 use super::placement::Plan;
 use super::thread::{self, guard};
 use crate::directory::Directory;
-use crate::error::{JoinError, ShutdownError, StartError};
+use crate::error::{JoinError, Panic, ShutdownError, StartError};
 use crate::mesh::OutsideShard;
 use crate::metrics::Snapshot;
 use crate::settings::{Driver, Settings};
@@ -124,7 +124,7 @@ where
     let output = guard(first, || {
         let _entered = affinity::enter(seat.affinity, Rc::clone(&context) as Rc<dyn Any>);
         let output = match catch_unwind(AssertUnwindSafe(main)) {
-            Err(panic) => Poll::Ready(Err(JoinError::Panicked(panic))),
+            Err(panic) => Poll::Ready(Err(JoinError::Panicked(Panic::new(panic)))),
             Ok(main) => {
                 let mut main = context.spawn(main);
                 shard::run_until(&context, directory.settings.idle, || main.is_finished())?;
@@ -145,7 +145,7 @@ where
     }
     match output {
         Poll::Ready(Ok(output)) => Ok(output),
-        Poll::Ready(Err(JoinError::Panicked(panic))) => resume_unwind(panic),
+        Poll::Ready(Err(JoinError::Panicked(panic))) => resume_unwind(panic.into_payload()),
         Poll::Ready(Err(JoinError::Cancelled)) | Poll::Pending => {
             unreachable!("main ends by itself: shards stop after it")
         }
@@ -225,8 +225,7 @@ impl Running {
     }
 
     fn end(&mut self, deadline: Duration) -> Result<(), ShutdownError> {
-        let limit = deadline + self.directory.settings.shutdown_limit + Duration::from_secs(1);
-        let (running, in_flight) = self.directory.wait_stopped(limit);
+        let (running, in_flight) = self.directory.wait_stopped(deadline);
         let handles = std::mem::take(&mut self.handles);
         if running > 0 {
             return Err(ShutdownError::StillRunning { shards: running });

@@ -133,7 +133,7 @@ pub(super) fn body(
 
 /// Lets go of the context once no other shard needs the ring of this one.
 pub(super) fn close(directory: &Directory, context: Rc<Context>) -> (usize, usize) {
-    let left = directory.wait_stopped(directory.settings.shutdown_limit + Duration::from_secs(1));
+    let left = directory.wait_stopped(Duration::ZERO);
     drop(context);
     left
 }

@@ -19,7 +19,7 @@ use std::task::{Context as TaskContext, Poll, Waker};
 use super::blocks::{self, BlockClass};
 use super::token::Token;
 use super::waker;
-use crate::error::SubmitError;
+use crate::error::{SubmitError, contain};
 use crate::shard::{Context, ShardIndex};
 use crate::sync::{AtomicBool, AtomicU8, AtomicU64, Ordering, fence};
 
@@ -230,8 +230,12 @@ fn end(item: NonNull<Header>, mine: u8) -> bool {
         return false;
     }
     drop(waiter(item).take());
-    // SAFETY: Both ends are gone, so this one owns the body.
-    unsafe { empty(item) };
+    if header(item).content.get() != Content::Nothing {
+        contain("the drop of a call or of its answer", || {
+            // SAFETY: Both ends are gone, so this one owns the body.
+            unsafe { empty(item) };
+        });
+    }
     let class = header(item).vtable.class;
     let block = item.cast();
     if Context::try_with(|context| context.blocks().give(block, class)).is_none() {
@@ -246,6 +250,10 @@ impl<T> Sent<T> {
         let header = header(self.item);
         // Acquire: pairs with the swap in `end`, so that the output is seen.
         if header.ends.load(Ordering::Acquire) != RETURNED {
+            if Context::try_with(|_| ()).is_none() {
+                // A handle that outlives its shard: nobody brings the item back any more.
+                return Poll::Ready(Err(SubmitError::ShardGone));
+            }
             self.wait(context.waker());
             return Poll::Pending;
         }

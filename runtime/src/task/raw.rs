@@ -22,7 +22,7 @@ use std::task::{Context as TaskContext, Poll, Waker};
 use super::blocks::{BlockClass, Blocks};
 use super::joiner::Joiner;
 use super::token::Token;
-use crate::error::{JoinError, panic_message};
+use crate::error::{JoinError, Panic, contain};
 use crate::sched::GroupId;
 use crate::shard::Context;
 
@@ -330,7 +330,7 @@ unsafe fn poll<F: Future>(header: NonNull<Header>, context: &mut TaskContext<'_>
     let output = match catch_unwind(AssertUnwindSafe(|| future.poll(context))) {
         Ok(Poll::Pending) => return Poll::Pending,
         Ok(Poll::Ready(output)) => Ok(output),
-        Err(panic) => Err(JoinError::Panicked(panic)),
+        Err(panic) => Err(JoinError::Panicked(Panic::new(panic))),
     };
     // SAFETY: As above; the future is not used any more.
     unsafe { finish::<F>(header, body, output) };
@@ -364,7 +364,8 @@ unsafe fn finish<F: Future>(
             unsafe { ManuallyDrop::drop(future) };
         }));
         if let Err(panic) = dropped {
-            output = Err(JoinError::Panicked(panic));
+            let lost = std::mem::replace(&mut output, Err(JoinError::Panicked(Panic::new(panic))));
+            contain("the drop of a task's output", || drop(lost));
         }
     }
     if let Err(JoinError::Panicked(_)) = &output {
@@ -379,13 +380,8 @@ unsafe fn drop_output<F: Future>(header: NonNull<Header>) {
     let body = unsafe { body::<F>(header) };
     // SAFETY: Valid: the stage was `Done`, so the body holds an output.
     let output = unsafe { &mut body.output };
-    let dropped = catch_unwind(AssertUnwindSafe(|| {
+    contain("the drop of a task's output", || {
         // SAFETY: Valid and exclusive: as above; the caller's stage is `Taken` after this.
         unsafe { ManuallyDrop::drop(output) };
-    }));
-    if let Err(panic) = dropped {
-        // Nobody can be handed this panic: say so rather than swallow it.
-        let message = panic_message(&*panic);
-        tracing::error!(message, "a task's output panicked when it was dropped");
-    }
+    });
 }

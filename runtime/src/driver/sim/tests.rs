@@ -191,6 +191,30 @@ fn one_seed_gives_one_trace_and_another_seed_another() {
 
 // proves: RT-22
 #[test]
+fn one_byte_that_differs_gives_another_trace() {
+    let run = |changed: Option<usize>| {
+        let pair = Pair::new(5);
+        let mut sent = bytes(1_000);
+        if let Some(at) = changed {
+            sent[at] ^= 1;
+        }
+        let send = async {
+            write_all(&pair.client, &sent).await;
+            pair.client.shutdown(Shutdown::Write).unwrap();
+        };
+        pair.block_on(join(send, read_to_end(&pair.server)));
+        (pair.world.trace_hash(), pair.world.now())
+    };
+    let plain = run(None);
+    for at in [0, 499, 999] {
+        let changed = run(Some(at));
+        assert_eq!(changed.1, plain.1, "nothing else differs");
+        assert_ne!(changed.0, plain.0, "at {at}");
+    }
+}
+
+// proves: RT-22
+#[test]
 fn packets_take_times_that_differ_and_are_bounded() {
     let mut times = Vec::new();
     for seed in 0..4 {

@@ -63,7 +63,7 @@ impl Host for Shards {
 /// Goes on with the panic of a call, or says what became of it.
 pub(super) fn fail(error: SubmitError) -> ! {
     match error {
-        SubmitError::Panicked(panic) => std::panic::resume_unwind(panic),
+        SubmitError::Panicked(panic) => std::panic::resume_unwind(panic.into_payload()),
         error => panic!("{error}"),
     }
 }
