@@ -82,7 +82,8 @@ fn the_second_signal_ends_the_program_at_once() {
         program.signal(Signal::INT);
         program.signal(Signal::TERM);
         let ended = program.end();
-        assert_eq!(ended.status, Some(143), "{ended:#?}");
+        // The system may hand the two over in either order; the later one gives the status.
+        assert!(matches!(ended.status, Some(130 | 143)), "{ended:#?}");
         assert!(!ended.stdout.contains("updates  "), "{ended:#?}");
         drop(silent);
         drop(readers);
