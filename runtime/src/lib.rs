@@ -59,7 +59,7 @@
 //! back. The closure and the answer are `Send`; the future need not be. Dropping the call cancels
 //! it. [`Shard::try_submit`] hands the closure back where it would have to wait for room.
 //!
-//! For a stream of values take a [lane](corelane_primitives::lane()): a bounded ring with one
+//! For a stream of values take a [`lane`](lane()): a bounded ring with one
 //! sender and one receiver, which costs a few nanoseconds a value and tells the other end once a
 //! turn.
 //!
@@ -67,7 +67,7 @@
 //! # corelane::Runtime::builder().shards(2).run(|| async {
 //! use corelane::{Inlet, Outlet};
 //!
-//! let (producer, consumer) = corelane_primitives::lane(256);
+//! let (producer, consumer) = corelane::lane(256);
 //! let total = corelane::shards()[1].submit(move || async move {
 //!     let (inlet, mut total) = (Inlet::new(consumer), 0_u64);
 //!     while let Some(value) = inlet.recv().await {
