@@ -139,6 +139,10 @@ pub enum ShutdownError {
         /// How many operations were left.
         operations: usize,
     },
+    /// A shard cannot wait for its own end. It was asked for all the same: the shards end by
+    /// themselves.
+    #[error("a shard does not wait for the end of its own runtime")]
+    OnShard,
 }
 
 /// What a task or call panicked with.

@@ -216,6 +216,7 @@ pub mod entry;
 mod error;
 mod inbox;
 pub mod io;
+mod local;
 mod mesh;
 pub mod metrics;
 pub mod net;
@@ -236,6 +237,7 @@ pub use directory::DriverInfo;
 pub use error::{
     DriverError, JoinError, Panic, ShutdownError, StartError, SubmitError, TrySubmitError,
 };
+pub use local::ShardLocal;
 pub use mesh::{Inlet, Outlet, OutsideCall, OutsideShard, Submit};
 pub use settings::{Driver, IdlePolicy, Placement};
 pub use shard::{Shard, shard, shards};
