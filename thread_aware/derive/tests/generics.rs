@@ -36,6 +36,7 @@ pub struct Plain<A, B> {
     pub b: Vec<Option<B>>,
 }
 
+// proves: TA-15
 #[test]
 fn parameters_in_fields_are_aware() {
     let plain = moved(Plain {
@@ -55,6 +56,7 @@ pub struct Owning<T> {
     pub owned: PhantomData<Option<T>>,
 }
 
+// proves: TA-15
 #[test]
 fn a_parameter_in_a_marker_need_not_be_aware() {
     is_aware::<Marked<Nothing>>();
@@ -68,6 +70,7 @@ pub struct Code<T, R> {
     pub more: Option<fn(T) -> R>,
 }
 
+// proves: TA-15
 #[test]
 fn a_parameter_of_code_needs_nothing() {
     is_aware::<Code<Nothing, Nothing>>();
@@ -94,6 +97,7 @@ impl Shape<Rc<u8>> for u8 {
     }
 }
 
+// proves: TA-15
 #[test]
 fn a_parameter_of_a_trait_object_needs_nothing() {
     is_aware::<Object<Nothing>>();
@@ -108,6 +112,7 @@ pub struct Skipped<T, U> {
     pub b: U,
 }
 
+// proves: TA-15
 #[test]
 fn a_skipped_parameter_is_sent_only() {
     let skipped = moved(Skipped {
@@ -125,6 +130,7 @@ pub struct Items<I: Iterator> {
     pub rest: I,
 }
 
+// proves: TA-15
 #[test]
 fn an_associated_type_is_bounded_itself() {
     let numbers = [1, 2, 3].into_iter().map(|n| n * 2);
@@ -153,6 +159,7 @@ pub struct Tree<T> {
     pub branches: BTreeMap<String, List<T>>,
 }
 
+// proves: TA-15
 #[test]
 fn types_that_hold_one_another_are_derived() {
     is_aware::<Tree<u8>>();
@@ -178,6 +185,7 @@ where
     pub n: [u8; N],
 }
 
+// proves: TA-15
 #[test]
 fn lifetimes_constants_defaults_and_clauses_are_kept() {
     let everything = moved(Everything::<'_, &'static str> {
@@ -197,6 +205,7 @@ pub struct Public<T> {
     private: PhantomData<Private<T>>,
 }
 
+// proves: TA-15
 #[test]
 fn private_types_in_fields_are_no_trouble() {
     is_aware::<Public<OnlySend>>();
