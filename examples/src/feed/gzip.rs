@@ -11,11 +11,14 @@ use flate2::bufread::GzDecoder;
 /// What a member begins with (RFC 1952, 2.3.1).
 pub(super) const MAGIC: [u8; 2] = [0x1f, 0x8b];
 
+/// A member, behind the bytes that were looked at for its beginning.
+type Member<R> = GzDecoder<Chain<Cursor<Vec<u8>>, R>>;
+
 /// Reads the text of all members.
 #[derive(Debug)]
 pub(super) struct Members<R> {
-    /// Behind the bytes that were looked at for its beginning; `None` after the last one.
-    member: Option<GzDecoder<Chain<Cursor<Vec<u8>>, R>>>,
+    /// `None` after the last one.
+    member: Option<Member<R>>,
 }
 
 /// Bytes behind the last member are neither a member nor zeros.
@@ -50,7 +53,7 @@ impl<R: BufRead> Read for Members<R> {
 }
 
 /// The member that begins where another one has ended, if there is one.
-fn next<R: BufRead>(mut bytes: R) -> io::Result<Option<GzDecoder<Chain<Cursor<Vec<u8>>, R>>>> {
+fn next<R: BufRead>(mut bytes: R) -> io::Result<Option<Member<R>>> {
     let start = first_bytes(&mut bytes)?;
     if start == MAGIC {
         return Ok(Some(decoder(start, bytes)));
@@ -61,7 +64,7 @@ fn next<R: BufRead>(mut bytes: R) -> io::Result<Option<GzDecoder<Chain<Cursor<Ve
     Err(io::Error::new(io::ErrorKind::InvalidData, TrailingData))
 }
 
-fn decoder<R: BufRead>(start: Vec<u8>, bytes: R) -> GzDecoder<Chain<Cursor<Vec<u8>>, R>> {
+fn decoder<R: BufRead>(start: Vec<u8>, bytes: R) -> Member<R> {
     GzDecoder::new(Cursor::new(start).chain(bytes))
 }
 
