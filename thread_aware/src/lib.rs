@@ -64,4 +64,6 @@ mod sync;
 #[cfg(feature = "threads")]
 pub mod topology;
 
+#[cfg(feature = "derive")]
+pub use corelane_thread_aware_derive::ThreadAware;
 pub use relocate::ThreadAware;

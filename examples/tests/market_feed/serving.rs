@@ -246,9 +246,8 @@ fn a_subscriber_of_a_resting_feed_is_told_the_best_prices_at_once() {
             .collect();
         // Who has nothing to say goes on to be served.
         for stream in &streams {
-            (&*stream.get_ref())
-                .write_all(b"GET / HTTP/1.1\r\n\r\n")
-                .unwrap();
+            let mut sender = stream.get_ref();
+            sender.write_all(b"GET / HTTP/1.1\r\n\r\n").unwrap();
             stream.get_ref().shutdown(Shutdown::Write).unwrap();
         }
         let trade = r#"1 {"stream":"ES@trade","data":{"s":"ES","t":1,"p":"1","q":"2"}}"#;

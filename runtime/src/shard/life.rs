@@ -113,8 +113,8 @@ fn is_over(context: &Context) -> bool {
     }
 }
 
-/// Ends the shard: drops its tasks and then its values of statics, answers what others wait for, closes the driver. The shard's
-/// context is still entered.
+/// Ends the shard: drops its tasks and then its values of statics, answers what others wait for,
+/// closes the driver. The shard's context is still entered.
 ///
 /// # Errors
 ///
