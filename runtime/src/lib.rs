@@ -197,7 +197,7 @@
 //!
 //! | what | default | when it is reached |
 //! |---|---|---|
-//! | shards of a runtime | at most 4,096 | [`StartError::TooManyShards`] |
+//! | shards of a runtime | 1 to 4,096 | [`StartError`] |
 //! | tasks of a shard | at most 2^24 | [`spawn`] panics |
 //! | [`lane_capacity`](Builder::lane_capacity) | 1,024 calls a pair | a call waits in its order |
 //! | [`inbox_capacity`](Builder::inbox_capacity) | 1,024 calls a shard | a call waits its turn |
