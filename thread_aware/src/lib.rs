@@ -51,6 +51,8 @@
 //! | `derive` | yes | `#[derive(ThreadAware)]` |
 //! | `std` | yes | the current affinity, and implementations for the types of std |
 //! | `threads` | no | `topology` and `registry`; brings `std`, core_affinity and rustix |
+//! | `bytes`, `http`, `jiff02`, `uuid` | no | implementations for the types of bytes 1, http 1, jiff 0.2 and uuid 1 |
+//! | `core-interop` | no | `interop`: our types under hosts that know `thread_aware_core`; brings `std` |
 //!
 //! Without `std` the crate needs `alloc` only. The crate has no unsafe code.
 #![cfg_attr(not(feature = "std"), no_std)]
@@ -60,6 +62,8 @@ extern crate alloc;
 
 pub mod affinity;
 pub mod closure;
+#[cfg(feature = "core-interop")]
+pub mod interop;
 #[cfg(feature = "threads")]
 pub mod registry;
 mod relocate;
