@@ -57,6 +57,12 @@
 extern crate alloc;
 
 pub mod affinity;
+#[cfg(feature = "std")]
+#[allow(unsafe_code)]
+mod arc;
+#[cfg(all(feature = "std", corelane_loom))]
+#[doc(hidden)]
+pub mod model;
 #[cfg(feature = "threads")]
 pub mod registry;
 mod relocate;
@@ -64,4 +70,8 @@ mod sync;
 #[cfg(feature = "threads")]
 pub mod topology;
 
+#[cfg(feature = "std")]
+pub use arc::{
+    Arc, Ignored, PerCore, PerNuma, PerProcess, RelocateError, StorageError, Weak, storage,
+};
 pub use relocate::ThreadAware;
