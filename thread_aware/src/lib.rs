@@ -74,4 +74,6 @@ pub mod topology;
 pub use arc::{
     Arc, Ignored, PerCore, PerNuma, PerProcess, RelocateError, StorageError, Weak, storage,
 };
+#[cfg(feature = "derive")]
+pub use corelane_thread_aware_derive::ThreadAware;
 pub use relocate::ThreadAware;

@@ -11,6 +11,7 @@ use super::mailbox::{self, Mailbox};
 use super::{Shard, ShardIndex};
 use crate::directory::{Directory, Phase};
 use crate::driver::Driver;
+use crate::local::Locals;
 use crate::mesh::Mesh;
 use crate::metrics::ShardCounters;
 use crate::sched::{Group, GroupId, Scheduler};
@@ -42,6 +43,8 @@ pub(crate) struct Context {
     current: Cell<Option<TaskRef>>,
     /// Who waits for the shutdown's beginning.
     shutdown_waiters: RefCell<Vec<Waker>>,
+    /// The shard's values of statics.
+    locals: Locals,
     /// Nothing new is spawned: the shard drops its tasks.
     closing: Cell<bool>,
 }
@@ -83,6 +86,7 @@ impl Context {
             },
             current: Cell::new(None),
             shutdown_waiters: RefCell::default(),
+            locals: Locals::default(),
             closing: Cell::new(false),
             counters,
             directory,
@@ -381,5 +385,9 @@ impl Context {
 
     pub(crate) fn mesh(&self) -> &Mesh {
         &self.mesh
+    }
+
+    pub(crate) fn locals(&self) -> &Locals {
+        &self.locals
     }
 }
