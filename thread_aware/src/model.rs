@@ -1,9 +1,18 @@
 //! What the models of `tests/loom_*.rs` ask of a model build. No part of the public interface.
 
+use crate::sync::Numbers;
 use std::{cell::RefCell, vec::Vec};
 
 loom::thread_local! {
     static WRITES: RefCell<Vec<usize>> = RefCell::new(Vec::new());
+    static NUMBER: u64 = NUMBERS.next();
+}
+
+static NUMBERS: Numbers = Numbers::new();
+
+/// A number for the current thread of the model. It is never used again, in no execution either.
+pub(crate) fn thread_number() -> u64 {
+    NUMBER.with(|number| *number)
 }
 
 /// Notes that the current thread of the model wrote the atomic at this place.

@@ -11,8 +11,8 @@ pub(crate) use core::sync::atomic as plain;
 pub(crate) use core::sync::atomic::Ordering;
 #[cfg(feature = "std")]
 pub(crate) use imp::{
-    AtomicPtr, AtomicU64, AtomicUsize, Condvar, Mutex, MutexGuard, ThreadId, UnsafeCell, fence,
-    process_wide, this_thread,
+    AtomicPtr, AtomicU64, AtomicUsize, Condvar, Mutex, MutexGuard, UnsafeCell, fence, process_wide,
+    thread_number,
 };
 
 /// Hands out numbers from 1, each once in the life of the process.
@@ -110,7 +110,6 @@ mod imp {
     use super::{Ordering, Owned, Site};
     pub(crate) use core::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize};
     pub(crate) use std::sync::{Condvar, Mutex, MutexGuard};
-    pub(crate) use std::thread::ThreadId;
 
     #[inline(always)]
     pub(super) fn order(_site: Site, order: Ordering) -> Ordering {
@@ -123,9 +122,8 @@ mod imp {
         core::sync::atomic::fence(Ordering::Acquire);
     }
 
-    pub(crate) fn this_thread() -> ThreadId {
-        std::thread::current().id()
-    }
+    /// A number for the current thread, from 1, that no other thread of the process ever has.
+    pub(crate) use crate::affinity::thread_number;
 
     /// A locked value that the whole process shares.
     macro_rules! process_wide {

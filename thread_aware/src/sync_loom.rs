@@ -4,7 +4,6 @@ use super::{Ordering, Owned, Site};
 use crate::model::note_write;
 pub(crate) use loom::cell::UnsafeCell;
 pub(crate) use loom::sync::{Condvar, Mutex, MutexGuard};
-pub(crate) use loom::thread::ThreadId;
 use std::sync::OnceLock;
 
 fn weakened(site: Site) -> bool {
@@ -29,9 +28,8 @@ pub(crate) fn fence(site: Site) {
     }
 }
 
-pub(crate) fn this_thread() -> ThreadId {
-    loom::thread::current().id()
-}
+/// A number for the current thread of the model, from 1.
+pub(crate) use crate::model::thread_number;
 
 /// A locked value that the whole model shares; each execution begins with a new one.
 macro_rules! process_wide {
@@ -57,16 +55,6 @@ macro_rules! noted_atomic {
             #[track_caller]
             pub(crate) fn load(&self, order: Ordering) -> $value {
                 self.0.load(order)
-            }
-
-            // Modelled by a swap: loom leaves a plain store and another thread's exchange without
-            // an order of modification, so that an exchange could succeed on a value already
-            // replaced, which no machine does (C++ [intro.races], coherence). Every store here
-            // that publishes is a Release, and no reader leans on a Relaxed one.
-            #[track_caller]
-            pub(crate) fn store(&self, value: $value, order: Ordering) {
-                note_write(self);
-                self.0.swap(value, order);
             }
 
             #[track_caller]
@@ -109,6 +97,24 @@ noted_atomic!(AtomicUsize<>: usize);
 noted_atomic!(AtomicU64<>: u64);
 noted_atomic!(AtomicPtr<T>: *mut T);
 
+macro_rules! stored_atomic {
+    ($name:ident<$($generic:ident)?>: $value:ty) => {
+        impl $(<$generic>)? $name $(<$generic>)? {
+            // Modelled by a swap: loom leaves a plain store and another thread's exchange without
+            // an order of modification, so that an exchange could succeed on a value already
+            // replaced, which no machine does (C++ [intro.races], coherence).
+            #[track_caller]
+            pub(crate) fn store(&self, value: $value, order: Ordering) {
+                note_write(self);
+                self.0.swap(value, order);
+            }
+        }
+    };
+}
+
+stored_atomic!(AtomicU64<>: u64);
+stored_atomic!(AtomicPtr<T>: *mut T);
+
 impl AtomicUsize {
     #[track_caller]
     pub(crate) fn fetch_add(&self, value: usize, order: Ordering) -> usize {
@@ -124,6 +130,12 @@ impl AtomicUsize {
 }
 
 impl AtomicU64 {
+    #[track_caller]
+    pub(crate) fn swap(&self, value: u64, order: Ordering) -> u64 {
+        note_write(self);
+        self.0.swap(value, order)
+    }
+
     #[track_caller]
     pub(crate) fn fetch_add(&self, value: u64, order: Ordering) -> u64 {
         note_write(self);

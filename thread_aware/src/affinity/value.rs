@@ -161,6 +161,16 @@ impl Affinity {
         self.regions as usize
     }
 
+    /// All but the topology in one word, for comparisons; never 0 unless it is anonymous.
+    #[cfg(feature = "std")]
+    #[inline(always)]
+    pub(crate) const fn word(self) -> u64 {
+        (self.processor as u64)
+            | (self.region as u64) << 16
+            | (self.processors as u64) << 32
+            | (self.regions as u64) << 48
+    }
+
     /// Which topology the indices refer to.
     #[inline]
     #[must_use]

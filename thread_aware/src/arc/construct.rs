@@ -131,7 +131,8 @@ impl<T: ThreadAware + ?Sized + 'static, S: Strategy> Arc<T, S> {
     /// ```
     /// use thread_aware::{Arc, PerCore, ThreadAware};
     ///
-    /// let number = Arc::<dyn ThreadAware + Sync, PerCore>::with_clone_fn(5, |n: &i32| Box::new(*n));
+    /// type Number = Arc<dyn ThreadAware + Sync, PerCore>;
+    /// let number = Number::with_clone_fn(5, |n: &i32| Box::new(*n));
     /// # drop(number);
     /// ```
     #[must_use]

@@ -53,8 +53,8 @@ use crate::sync::{Ordering::Relaxed, Site, fence, release};
 /// # Costs
 ///
 /// A handle of a sized value is two words. Dereferencing is one load; a relocation within the
-/// partition is a few comparisons; clone and drop are one atomic operation each, and a relocation to
-/// a partition that has its value is two, all on cache lines that only the partitions concerned
+/// partition is a few comparisons; clone and drop are one atomic operation each, and a relocation
+/// to a partition that has its value is two, all on cache lines that only the partitions concerned
 /// use. The first handle to arrive in a partition and the last one to leave also touch the
 /// lineage's count, unless they are the same one, which carries the reference over. A partition's
 /// bookkeeping takes 128 bytes, for all partitions of a topology at once.
@@ -78,10 +78,13 @@ use crate::sync::{Ordering::Relaxed, Site, fence, release};
 /// assert!(Arc::ptr_eq(&requests, &other));
 /// ```
 pub struct Arc<T: ?Sized, S: Strategy> {
-    node: NonNull<Node<T>>,
+    pub(super) node: NonNull<Node<T>>,
     value: NonNull<T>,
-    owned: PhantomData<(StdArc<T>, fn() -> S)>,
+    owned: Owns<T, S>,
 }
+
+/// Owns values of `T`, and nothing of `S`.
+pub(super) type Owns<T, S> = PhantomData<(StdArc<T>, fn() -> S)>;
 
 impl<T: ?Sized, S: Strategy> Arc<T, S> {
     /// A handle that counts in `node` already.

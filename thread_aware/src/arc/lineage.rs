@@ -14,6 +14,7 @@ use core::{
 use crossbeam_utils::CachePadded;
 
 use super::{
+    block,
     error::{Ignored, RelocateError},
     node::{EMPTY, FILLING, HOMED, HOMING, Node, READY, pointer},
     strategy::{Strategy, is_single},
@@ -32,7 +33,7 @@ pub(super) type Maker<T> = Box<dyn Fn(&T, Option<Affinity>, Affinity) -> StdArc<
 
 /// What all handles of one `Arc` have in common.
 pub(super) struct Lineage<T: ?Sized> {
-    counts: CachePadded<Counts>,
+    shared: CachePadded<Shared>,
     /// The value that was there first and its handles that never moved; unused without such.
     eager: CachePadded<Node<T>>,
     has_eager: bool,
@@ -42,12 +43,13 @@ pub(super) struct Lineage<T: ?Sized> {
     tables: AtomicPtr<table::Slot<T>>,
     /// Without one, a partition without a value takes the value that arrives.
     maker: UnsafeCell<Option<Maker<T>>>,
-    ignored: CachePadded<[AtomicU64; 3]>,
 }
 
-struct Counts {
+/// What any thread may write, if seldom.
+struct Shared {
     strong: AtomicUsize,
     weak: AtomicUsize,
+    ignored: [AtomicU64; 3],
 }
 
 /// Which no-op is counted.
@@ -66,34 +68,29 @@ impl<T: ?Sized> Lineage<T> {
 
     /// A lineage without a value, which the caller holds.
     pub(super) fn of_storage() -> NonNull<Self> {
-        let unused = Node::empty(
-            TopologyId::UNPLACED,
-            (usize::MAX, 0),
-            ptr::null_mut(),
-            ptr::null(),
-        );
+        let unused = Node::empty(TopologyId::UNPLACED, 0, ptr::null_mut(), ptr::null());
         Self::build(unused, false, None)
     }
 
     fn build(eager: Node<T>, has_eager: bool, maker: Option<Maker<T>>) -> NonNull<Self> {
-        let lineage = Box::new(Self {
-            counts: CachePadded::new(Counts {
+        let mut lineage = block::allocate::<(), Self>((), 1);
+        let built = Self {
+            shared: CachePadded::new(Shared {
                 strong: AtomicUsize::new(1),
                 weak: AtomicUsize::new(1),
+                ignored: [(); 3].map(|()| AtomicU64::new(0)),
             }),
             eager: CachePadded::new(eager),
             has_eager,
             home: AtomicPtr::new(ptr::null_mut()),
             tables: AtomicPtr::new(ptr::null_mut()),
             maker: UnsafeCell::new(maker),
-            ignored: CachePadded::new([(); 3].map(|()| AtomicU64::new(0))),
-        });
-        let lineage = Box::into_raw(lineage);
-        // SAFETY: Valid: just allocated. Exclusive: nobody else has the pointer.
-        let built = unsafe { &mut *lineage };
-        built.eager.lineage = lineage;
-        // SAFETY: A box is never null.
-        unsafe { NonNull::new_unchecked(lineage) }
+        };
+        // SAFETY: Valid: just allocated, and aligned. Exclusive: nobody else has the pointer.
+        unsafe { lineage.write(built) };
+        // SAFETY: As above, and written.
+        unsafe { lineage.as_mut() }.eager.lineage = lineage.as_ptr();
+        lineage
     }
 
     pub(super) fn eager(&self) -> NonNull<Node<T>> {
@@ -112,7 +109,14 @@ impl<T: ?Sized> Lineage<T> {
         let slots = table::find_or_append(&self.tables, topology, len, self)
             .map_err(|first| differs(affinity, first, len))?;
         // SAFETY: `index < len`, which is the table's number of slots.
-        Ok(unsafe { table::node(slots, index) })
+        let place = unsafe { table::node(slots, index) };
+        // SAFETY: Valid: a table lives as long as the lineage. Shared: as ever.
+        let at = &unsafe { place.as_ref() }.at;
+        if topology != TopologyId::UNPLACED && at.load(Relaxed) == 0 {
+            // Relaxed: an affinity of the partition, whichever; it is only compared.
+            at.store(affinity.word(), Relaxed);
+        }
+        Ok(place)
     }
 
     /// The node of `affinity`'s partition, if its topology has a table here.
@@ -227,11 +231,11 @@ impl<T: ?Sized> Lineage<T> {
     #[cold]
     pub(super) fn count(&self, kept: Kept) {
         // Relaxed: a statistic.
-        self.ignored[kept as usize].fetch_add(1, Relaxed);
+        self.shared.ignored[kept as usize].fetch_add(1, Relaxed);
     }
 
     pub(super) fn ignored(&self) -> Ignored {
-        let read = |kept: Kept| self.ignored[kept as usize].load(Relaxed);
+        let read = |kept: Kept| self.shared.ignored[kept as usize].load(Relaxed);
         Ignored {
             anonymous: read(Kept::Anonymous),
             out_of_range: read(Kept::OutOfRange),
@@ -244,17 +248,17 @@ impl<T: ?Sized> Lineage<T> {
     pub(super) fn hold(&self) {
         // Relaxed: the lineage is held already. It cannot overflow: one a partition and one a
         // `Storage`, which take memory of their own.
-        self.counts.strong.fetch_add(1, Relaxed);
+        self.shared.strong.fetch_add(1, Relaxed);
     }
 
     /// Takes a strong reference if there is any.
     pub(super) fn try_hold(&self) -> bool {
-        let mut strong = self.counts.strong.load(Relaxed);
+        let mut strong = self.shared.strong.load(Relaxed);
         while strong > 0 {
             // Relaxed: what the values are was published before the caller's weak handle was made.
             let next = strong + 1;
             match self
-                .counts
+                .shared
                 .strong
                 .compare_exchange(strong, next, Relaxed, Relaxed)
             {
@@ -269,7 +273,7 @@ impl<T: ?Sized> Lineage<T> {
     pub(super) fn hold_memory(&self) {
         // Relaxed: the memory is held already. As many weak handles as would overflow this do not
         // fit into memory unless they are leaked.
-        if self.counts.weak.fetch_add(1, Relaxed) > super::node::HANDLES_MAX {
+        if self.shared.weak.fetch_add(1, Relaxed) > super::node::HANDLES_MAX {
             super::node::too_many_handles();
         }
     }
@@ -283,7 +287,7 @@ impl<T: ?Sized> Lineage<T> {
         // SAFETY: Valid: a strong reference keeps the memory. Shared: only atomics are used.
         let this = unsafe { lineage.as_ref() };
         if this
-            .counts
+            .shared
             .strong
             .fetch_sub(1, release(Site::StrongRelease))
             > 1
@@ -306,13 +310,15 @@ impl<T: ?Sized> Lineage<T> {
     pub(super) unsafe fn release_memory(lineage: NonNull<Self>) {
         // SAFETY: Valid: a weak reference keeps the memory. Shared: only an atomic is used.
         let this = unsafe { lineage.as_ref() };
-        if this.counts.weak.fetch_sub(1, release(Site::WeakRelease)) > 1 {
+        if this.shared.weak.fetch_sub(1, release(Site::WeakRelease)) > 1 {
             return;
         }
         fence(Site::WeakLast);
-        // SAFETY: Valid: it came out of a box in `build`. Exclusive: that was the last reference of
-        // any kind, and the fence has seen what the others did.
-        drop(unsafe { Box::from_raw(lineage.as_ptr()) });
+        // SAFETY: Valid: `build` wrote it. Exclusive: that was the last reference of any kind, and
+        // the fence has seen what the others did.
+        unsafe { lineage.drop_in_place() };
+        // SAFETY: `build` allocated one, and it is used no more.
+        unsafe { block::free::<(), _>(lineage, 1) };
     }
 
     /// Drops every value, each once, also when the drop of one panics.

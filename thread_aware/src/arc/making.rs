@@ -1,73 +1,68 @@
 //! Who makes which value, and who waits for it, in the whole process.
 //!
-//! Owner: one table under a lock. It is used when a partition is touched first, never by a hit, and
-//! no foreign code runs under its lock.
-//! Rule: a state becomes or stops being MAKING under the lock, except that a finished value is
-//! published before its maker takes the lock. Nobody waits before it has walked from the value's
-//! maker along who waits for whom, and found that the walk does not come back: a cycle would never
-//! end. Models: `tests/models/arc.rs`.
+//! Owner: a node's state names the thread that makes its value. Who waits for one is in one table
+//! under a lock, which only those use who wait, those they wait for, and inserts into storages. No
+//! foreign code runs under it.
+//! Rule: nobody waits before it has walked from the value's maker along who waits for whom, under
+//! the lock, and found that the walk does not come back: a cycle would never end. Who waits marks
+//! the state first, so that a maker that sees no mark has nobody to wake. Models:
+//! `tests/models/arc.rs`.
 
 use alloc::{sync::Arc as StdArc, vec::Vec};
-use core::ptr;
+use core::ptr::{self, NonNull};
 use std::sync::PoisonError;
 
-use super::node::{EMPTY, HOMING, MAKING, Node};
-use crate::{
-    arc::lineage::Lineage,
-    sync::{Condvar, MutexGuard, ThreadId, process_wide, this_thread},
+use super::{
+    lineage::Lineage,
+    node::{AWAITED, EMPTY, HOMING, MAKING, Node, kind, made_by, maker},
 };
+use crate::sync::{AtomicU64, Condvar, MutexGuard, Ordering::Relaxed, process_wide, thread_number};
 
-/// The table. Nodes are named by their address, which is theirs as long as they are in here.
-struct Work {
-    makers: Vec<(usize, ThreadId)>,
-    waiting: Vec<Waiter>,
-}
+/// Those who wait. Each has a handle of the node, so the node outlives its entry.
+struct Waiting(Vec<Waiter>);
 
 struct Waiter {
-    node: usize,
-    thread: ThreadId,
+    /// The state of the node that is waited for.
+    state: NonNull<AtomicU64>,
+    thread: u64,
     bell: StdArc<Condvar>,
 }
 
-process_wide!(WORK: Work = Work { makers: Vec::new(), waiting: Vec::new() });
+// SAFETY: The pointer is to an atomic, and valid while the entry is there.
+unsafe impl Send for Waiter {}
 
-fn lock() -> MutexGuard<'static, Work> {
-    WORK.lock().unwrap_or_else(PoisonError::into_inner)
+process_wide!(WAITING: Waiting = Waiting(Vec::new()));
+
+fn lock() -> MutexGuard<'static, Waiting> {
+    WAITING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// What came of the wish to make a node's value.
 pub(super) enum Claim<'a, T: ?Sized> {
     /// The caller makes it.
     Mine(Making<'a, T>),
-    /// The node has a value now.
-    Made,
+    /// The node has a value now, or had nobody to wait for any more.
+    Changed,
     /// Its maker waits for the caller.
     Cycle,
 }
 
 /// Claims `node`, or waits for who did.
-///
-/// When a maker gives up, one of those who wait is the next to claim.
 pub(super) fn claim<'a, T: ?Sized>(lineage: &Lineage<T>, node: &'a Node<T>) -> Claim<'a, T> {
-    let (name, thread) = (ptr::from_ref(node).addr(), this_thread());
-    let mut work = lock();
-    loop {
-        match node.state() {
-            HOMING => lineage.settle(node),
-            EMPTY => {
-                if node.advance(EMPTY, MAKING) {
-                    work.makers.push((name, thread));
-                    return Claim::Mine(Making {
-                        node,
-                        is_made: false,
-                    });
-                }
-            }
-            MAKING if work.would_never_end(name, thread) => return Claim::Cycle,
-            MAKING => work = wait(work, name, thread),
-            _ => return Claim::Made,
+    let thread = thread_number();
+    let state = node.state();
+    match kind(state) {
+        EMPTY if node.advance(EMPTY, made_by(MAKING, thread)) => {
+            return Claim::Mine(Making {
+                node,
+                is_made: false,
+            });
         }
+        HOMING => lineage.settle(node),
+        MAKING | AWAITED if !wait(node, thread) => return Claim::Cycle,
+        _ => {}
     }
+    Claim::Changed
 }
 
 /// Puts `value` into `node`, unless it has or is getting one.
@@ -76,64 +71,78 @@ pub(super) fn insert<T: ?Sized>(
     node: &Node<T>,
     value: StdArc<T>,
 ) -> Result<(), StdArc<T>> {
-    // The lock lets nobody see the claim, so that who is refused finds the value.
-    let _work = lock();
-    while !node.advance(EMPTY, MAKING) {
+    // With the lock, so that an insert that is refused because of another finds its value.
+    let _waiting = lock();
+    while !node.advance(EMPTY, made_by(MAKING, thread_number())) {
         match node.state() {
             EMPTY => {}
             HOMING => lineage.settle(node),
             _ => return Err(value),
         }
     }
-    // SAFETY: The state was moved to MAKING here, and this is the one publish.
+    // SAFETY: The state was moved to MAKING here, and this is the one publish. Nobody can wait for
+    // it: that takes the lock.
     unsafe { node.publish(value) };
     Ok(())
 }
 
-/// Waits until the maker of the node called `name` is done, or has given up.
-fn wait(
-    mut work: MutexGuard<'static, Work>,
-    name: usize,
-    thread: ThreadId,
-) -> MutexGuard<'static, Work> {
+/// Waits until the maker of `node` is done, or has given up; not if that would never come.
+fn wait<T: ?Sized>(node: &Node<T>, thread: u64) -> bool {
+    let mut waiting = lock();
+    let state = node.state();
+    if !matches!(kind(state), MAKING | AWAITED) {
+        return true;
+    }
+    if waiting.would_never_end(maker(state), thread) {
+        return false;
+    }
+    let awaited = made_by(AWAITED, maker(state));
+    if state != awaited && !node.advance(state, awaited) {
+        return true;
+    }
     let bell = StdArc::new(Condvar::new());
-    work.waiting.push(Waiter {
-        node: name,
+    let state = NonNull::from(node.state_word());
+    waiting.0.push(Waiter {
+        state,
         thread,
         bell: bell.clone(),
     });
-    while work.waiting.iter().any(|waiter| waiter.thread == thread) {
-        work = bell.wait(work).unwrap_or_else(PoisonError::into_inner);
+    while waiting.0.iter().any(|waiter| waiter.thread == thread) {
+        waiting = bell.wait(waiting).unwrap_or_else(PoisonError::into_inner);
     }
-    work
+    true
 }
 
-impl Work {
-    /// Whether the maker of `node` waits, directly or through others, for `thread`.
-    fn would_never_end(&self, mut node: usize, thread: ThreadId) -> bool {
-        // Bounded: each round goes to another waiter, since each of them passed this very check.
-        loop {
-            let Some((_, maker)) = self.makers.iter().find(|(made, _)| *made == node) else {
+impl Waiting {
+    /// Whether `maker` waits, directly or through others, for `thread`.
+    fn would_never_end(&self, mut maker: u64, thread: u64) -> bool {
+        // Bounded: each round goes on to another waiter, since each of them passed this very check.
+        while maker != thread {
+            let Some(waiter) = self.0.iter().find(|waiter| waiter.thread == maker) else {
                 return false;
             };
-            if *maker == thread {
-                return true;
+            // SAFETY: Valid: the waiter has a handle of the node until its entry is gone, which
+            // takes the lock. Shared: an atomic.
+            let state = unsafe { waiter.state.as_ref() };
+            // Relaxed: the number of a maker that is waited for was seen by who waits, under this
+            // lock; any later state says that nobody makes it.
+            let state = state.load(Relaxed);
+            if kind(state) != AWAITED {
+                return false;
             }
-            let Some(waiter) = self.waiting.iter().find(|waiter| waiter.thread == *maker) else {
-                return false;
-            };
-            node = waiter.node;
+            maker = self::maker(state);
         }
+        true
     }
 
-    /// Forgets a maker and wakes who waits for it.
-    fn end(&mut self, node: usize) {
-        self.makers.retain(|(made, _)| *made != node);
-        self.waiting.retain(|waiter| {
-            if waiter.node == node {
+    /// Wakes who waits for a state.
+    fn wake(&mut self, state: &AtomicU64) {
+        self.0.retain(|waiter| {
+            let is_done = ptr::eq(waiter.state.as_ptr(), state);
+            if is_done {
                 waiter.bell.notify_one();
             }
-            waiter.node != node
+            !is_done
         });
     }
 }
@@ -146,18 +155,24 @@ pub(super) struct Making<'a, T: ?Sized> {
 
 impl<T: ?Sized> Making<'_, T> {
     pub(super) fn finish(mut self, value: StdArc<T>) {
-        // SAFETY: `claim` moved the state to MAKING for this one right, which is used up here.
-        unsafe { self.node.publish(value) };
         self.is_made = true;
+        // SAFETY: `claim` moved the state to MAKING for this one right, which is used up here.
+        let state = unsafe { self.node.publish(value) };
+        self.end(state);
+    }
+
+    /// Wakes who waits, if the last state says that anybody does.
+    fn end(&self, state: u64) {
+        if kind(state) == AWAITED {
+            lock().wake(self.node.state_word());
+        }
     }
 }
 
 impl<T: ?Sized> Drop for Making<'_, T> {
     fn drop(&mut self) {
-        let mut work = lock();
         if !self.is_made {
-            self.node.abandon();
+            self.end(self.node.abandon());
         }
-        work.end(ptr::from_ref(self.node).addr());
     }
 }

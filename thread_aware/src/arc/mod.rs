@@ -5,6 +5,7 @@
 //! partitions has a handle. First touches go through [`making`]. docs/thread_aware.md has the whole
 //! design and every ordering with its partner.
 
+mod block;
 mod construct;
 mod error;
 mod handle;

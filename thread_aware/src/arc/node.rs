@@ -3,8 +3,8 @@
 //! Owner: the lineage, whose tables hold the nodes. Any thread that holds a handle, a weak handle
 //! or a storage may read a node's place and state.
 //! Rule: `value` is written by whoever moved `state` from EMPTY to MAKING, or from HOMED to
-//! FILLING, before it stores READY; from then on it is read only, until the lineage's last strong
-//! reference is gone. Models: `tests/models/arc.rs`.
+//! FILLING, before it puts READY there; from then on it is read only, until the lineage's last
+//! strong reference is gone. Models: `tests/models/arc.rs`.
 
 use alloc::sync::Arc as StdArc;
 use core::ptr::{self, NonNull};
@@ -14,40 +14,61 @@ use crossbeam_utils::CachePadded;
 use super::lineage::Lineage;
 use crate::{
     affinity::TopologyId,
-    sync::{AtomicPtr, AtomicUsize, Ordering::Relaxed, Site, UnsafeCell, acquire, release},
+    sync::{AtomicU64, AtomicUsize, Ordering::Relaxed, Site, UnsafeCell, acquire, release},
 };
 
 /// No value yet, and nobody makes one.
-pub(super) const EMPTY: usize = 0;
+pub(super) const EMPTY: u64 = 0;
 /// The eager value may be at home here; whoever meets this settles it, without waiting.
-pub(super) const HOMING: usize = 1;
+pub(super) const HOMING: u64 = 1;
 /// The eager value is at home here, and the node does not keep it yet.
-pub(super) const HOMED: usize = 2;
+pub(super) const HOMED: u64 = 2;
 /// As `HOMED`, and some thread is writing the node's `value`.
-pub(super) const FILLING: usize = 3;
-/// Some thread makes the value.
-pub(super) const MAKING: usize = 4;
+pub(super) const FILLING: u64 = 3;
 /// The value is there, in the node.
-pub(super) const READY: usize = 5;
+pub(super) const READY: u64 = 4;
+/// Some thread makes the value: its number is in the bits above, from `MAKER_SHIFT`.
+pub(super) const MAKING: u64 = 5;
+/// As `MAKING`, and somebody waits for the thread.
+pub(super) const AWAITED: u64 = 6;
+
+/// Where the maker's number begins in a state.
+const MAKER_SHIFT: u32 = 3;
+
+/// The state of a node whose value `thread` makes; `kind` is `MAKING` or `AWAITED`.
+pub(super) const fn made_by(kind: u64, thread: u64) -> u64 {
+    kind | thread << MAKER_SHIFT
+}
+
+/// A state without the maker's number.
+#[inline]
+pub(super) const fn kind(state: u64) -> u64 {
+    state & ((1 << MAKER_SHIFT) - 1)
+}
+
+/// The number of the thread that makes the value in this state.
+pub(super) const fn maker(state: u64) -> u64 {
+    state >> MAKER_SHIFT
+}
 
 /// A node on cache lines of its own.
 pub(super) type Slot<T> = CachePadded<Node<T>>;
 
-/// One partition of a lineage.
+/// One partition of a lineage. For a sized value it fills one line of 64 bytes, as first touches
+/// write every node of a table.
 pub(super) struct Node<T: ?Sized> {
     /// Handles in this partition. While there are any, the partition holds the lineage once.
     pub(super) handles: AtomicUsize,
-    state: AtomicUsize,
+    state: AtomicU64,
+    /// The word of some affinity of this partition that was looked up before, or 0.
+    pub(super) at: AtomicU64,
     pub(super) topology: TopologyId,
-    pub(super) index: usize,
     /// How many slots the table has.
     pub(super) len: usize,
     /// The table's first slot, with the right to use all of them; null for an eager node.
     pub(super) slots: *mut Slot<T>,
     /// What the node is a part of; valid as long as the node is.
     pub(super) lineage: *const Lineage<T>,
-    /// In a table's first slot, the lineage's next table.
-    pub(super) next: AtomicPtr<Slot<T>>,
     value: UnsafeCell<Option<StdArc<T>>>,
 }
 
@@ -55,19 +76,18 @@ impl<T: ?Sized> Node<T> {
     /// A partition without a value.
     pub(super) fn empty(
         topology: TopologyId,
-        (index, len): (usize, usize),
+        len: usize,
         slots: *mut Slot<T>,
         lineage: *const Lineage<T>,
     ) -> Self {
         Self {
             handles: AtomicUsize::new(0),
-            state: AtomicUsize::new(EMPTY),
+            at: AtomicU64::new(0),
+            state: AtomicU64::new(EMPTY),
             topology,
-            index,
             len,
             slots,
             lineage,
-            next: AtomicPtr::new(ptr::null_mut()),
             value: UnsafeCell::new(None),
         }
     }
@@ -76,13 +96,12 @@ impl<T: ?Sized> Node<T> {
     pub(super) fn eager(value: StdArc<T>) -> Self {
         Self {
             handles: AtomicUsize::new(1),
-            state: AtomicUsize::new(READY),
+            at: AtomicU64::new(0),
+            state: AtomicU64::new(READY),
             topology: TopologyId::UNPLACED,
-            index: usize::MAX,
             len: 0,
             slots: ptr::null_mut(),
             lineage: ptr::null(),
-            next: AtomicPtr::new(ptr::null_mut()),
             value: UnsafeCell::new(Some(value)),
         }
     }
@@ -95,7 +114,7 @@ impl<T: ?Sized> Node<T> {
 
     /// Where the node stands. What `READY` stands for is seen with it.
     #[inline]
-    pub(super) fn state(&self) -> usize {
+    pub(super) fn state(&self) -> u64 {
         self.state.load(acquire(Site::PartitionRead))
     }
 
@@ -105,7 +124,7 @@ impl<T: ?Sized> Node<T> {
     }
 
     /// Moves the state on, if it is as expected. Nothing is published by it.
-    pub(super) fn advance(&self, from: usize, to: usize) -> bool {
+    pub(super) fn advance(&self, from: u64, to: u64) -> bool {
         // Relaxed: what these states say is in the state itself, and one atomic's changes have one
         // order. What a claim then writes is published by `publish`.
         self.state
@@ -113,24 +132,29 @@ impl<T: ?Sized> Node<T> {
             .is_ok()
     }
 
-    /// Gives a claim on the node up, without a value.
-    pub(super) fn abandon(&self) {
+    /// Gives a claim on the node up, without a value, and says what its state was.
+    pub(super) fn abandon(&self) -> u64 {
         // Relaxed: nothing was written.
-        self.state.store(EMPTY, Relaxed);
+        self.state.swap(EMPTY, Relaxed)
     }
 
-    /// Puts the value in and tells everybody.
+    /// Puts the value in, tells everybody, and says what the state was.
     ///
     /// # Safety
     ///
     /// The caller moved the state to `MAKING` or `FILLING` itself and has not published since.
-    pub(super) unsafe fn publish(&self, value: StdArc<T>) {
+    pub(super) unsafe fn publish(&self, value: StdArc<T>) -> u64 {
         self.value.with_mut(|place| {
             // SAFETY: Valid: the cell is a part of `self`. Exclusive: only the claimant writes (the
-            // caller's promise), and nobody reads before the store below.
+            // caller's promise), and nobody reads before the exchange below.
             unsafe { *place = Some(value) };
         });
-        self.state.store(READY, release(Site::PartitionPublish));
+        self.state.swap(READY, release(Site::PartitionPublish))
+    }
+
+    /// The state alone, for who waits; valid as long as the node is.
+    pub(super) fn state_word(&self) -> &AtomicU64 {
+        &self.state
     }
 
     /// What the node keeps.
@@ -138,9 +162,9 @@ impl<T: ?Sized> Node<T> {
     /// # Safety
     ///
     /// The caller saw `READY`, or holds a handle of this node's value, and the lineage has a
-    /// strong reference for the whole of `'a`.
+    /// strong reference as long as the answer is used.
     #[inline]
-    pub(super) unsafe fn kept<'a>(&'a self) -> Option<&'a StdArc<T>> {
+    pub(super) unsafe fn kept(&self) -> Option<&StdArc<T>> {
         let place = self.value.with(|place| place);
         // SAFETY: Valid: the cell is a part of `self`. Shared: nothing writes it between `READY`
         // and the end of the last strong reference (the caller's promise).

@@ -14,7 +14,7 @@ use super::{
     strategy::{Strategy, is_single},
     table,
 };
-use crate::{ThreadAware, affinity::Affinity};
+use crate::{ThreadAware, affinity::Affinity, sync::Ordering::Relaxed};
 
 impl<T: Send + Sync + ?Sized, S: Strategy> ThreadAware for Arc<T, S> {
     /// Adopts the value of `destination`'s partition; see [`Arc`] for which that is.
@@ -69,33 +69,33 @@ impl<T: Send + Sync + ?Sized, S: Strategy> Arc<T, S> {
             .inspect_err(|error| this.count(*error))
     }
 
-    /// Whether the handle is in `destination`'s partition. Every access checks index and count.
+    /// Whether the handle is where `destination` was found to be before.
+    ///
+    /// A strategy answers the same for the same affinity, so index and count need no second check.
     #[inline]
     fn is_at(&self, destination: Affinity) -> bool {
         if is_single::<S>() {
             return S::index(destination) == 0;
         }
         let node = self.node();
-        node.topology == destination.topology()
-            && node.index == S::index(destination)
-            && node.len == S::count(destination).get()
+        // Relaxed: a number to compare.
+        node.at.load(Relaxed) == destination.word() && node.topology == destination.topology()
     }
 
-    /// Adopts the value of a partition of the same table, or goes the long way.
+    /// Adopts the value of a partition of the same table, or goes the long way. Every access checks
+    /// its index and count.
     #[inline]
     fn go(&mut self, source: Option<Affinity>, destination: Affinity) -> Result<(), RelocateError> {
         let node = self.node();
-        let index = S::index(destination);
-        if node.topology == destination.topology()
-            && node.len == S::count(destination).get()
-            && index < node.len
-            && let Some(slots) = ptr::NonNull::new(node.slots)
-        {
+        let (index, len) = (S::index(destination), S::count(destination).get());
+        if node.topology == destination.topology() && node.len == len && index < len {
+            // SAFETY: Never null: an eager node has a topology that no affinity has.
+            let slots = unsafe { ptr::NonNull::new_unchecked(node.slots) };
             // SAFETY: `index < len`, which is the table's number of slots.
             let target = unsafe { table::node(slots, index) };
             // SAFETY: Valid: the handle's partition holds the lineage. Shared: as ever.
             let node = unsafe { target.as_ref() };
-            if node.state() == READY {
+            if node.state() == READY && target != self.node {
                 // SAFETY: READY was seen just now, and the lineage is held.
                 if let Some(value) = unsafe { node.kept() } {
                     // SAFETY: A node of this handle's table, and its value.
@@ -138,7 +138,7 @@ impl<T: Send + Sync + ?Sized, S: Strategy> Arc<T, S> {
             }
             match claim(lineage, node) {
                 Claim::Mine(making) => making.finish(self.make(source, destination)),
-                Claim::Made => {}
+                Claim::Changed => {}
                 Claim::Cycle => return Err(RelocateError::Cycle),
             }
         }

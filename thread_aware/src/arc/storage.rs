@@ -13,7 +13,7 @@ use core::{
 pub use super::strategy::Strategy;
 use super::{
     error::{RelocateError, StorageError},
-    handle::Arc,
+    handle::{Arc, Owns},
     lineage::Lineage,
     making,
     node::pointer,
@@ -26,8 +26,8 @@ use crate::{
 /// The values of a lineage by partition: at most one each, written once.
 ///
 /// Fill one with [`insert`](Self::insert) and hand it to
-/// [`Arc::from_storage`](crate::Arc::from_storage), when values exist before the handles do. As long
-/// as a storage lives, so do its values, with or without handles.
+/// [`Arc::from_storage`](crate::Arc::from_storage), when values exist before the handles do. As
+/// long as a storage lives, so do its values, with or without handles.
 ///
 /// ```
 /// use std::sync::Arc as StdArc;
@@ -44,7 +44,7 @@ use crate::{
 pub struct Storage<T: ?Sized, S: Strategy> {
     /// Null until the first insert.
     lineage: AtomicPtr<Lineage<T>>,
-    owned: PhantomData<(StdArc<T>, fn() -> S)>,
+    owned: Owns<T, S>,
 }
 
 impl<T: ?Sized, S: Strategy> Storage<T, S> {

@@ -5,14 +5,14 @@
 //! place or length; whoever follows the list reads with Acquire. Model:
 //! `topology_is_appended_while_others_read`.
 
-use alloc::boxed::Box;
 use core::{
     iter,
+    marker::PhantomData,
     ptr::{self, NonNull},
 };
 
 pub(super) use super::node::Slot;
-use super::{lineage::Lineage, node::Node};
+use super::{block, lineage::Lineage, node::Node};
 use crate::{
     affinity::TopologyId,
     sync::{AtomicPtr, Owned, Site, acquire, release},
@@ -21,36 +21,32 @@ use crate::{
 /// The most partitions of one topology.
 pub(super) const SLOTS_MAX: usize = 1 << 16;
 
+/// What stands before a table's slots: the link to the list's next table.
+type Link<T> = AtomicPtr<Slot<T>>;
+
 /// The table of `topology`, if it is in the list.
 ///
 /// # Errors
 ///
 /// The length of that table, if it is not `len`.
 pub(super) fn find<T: ?Sized>(
-    list: &AtomicPtr<Slot<T>>,
+    list: &Link<T>,
     topology: TopologyId,
     len: usize,
 ) -> Result<Option<NonNull<Slot<T>>>, usize> {
     let mut link = list;
-    while let Some(slots) = NonNull::new(link.load(acquire(Site::TableRead))) {
-        // SAFETY: Valid: a table lives as long as the list. Shared: it was complete before the
-        // Release that the load above has seen.
-        let first = unsafe { slots.as_ref() };
-        if first.topology == topology {
-            return if first.len == len {
-                Ok(Some(slots))
-            } else {
-                Err(first.len)
-            };
+    while let Some(table) = load(link) {
+        if table.topology() == topology {
+            return table.checked(len).map(Some);
         }
-        link = &first.next;
+        link = table.next();
     }
     Ok(None)
 }
 
 /// The table of `topology`, appended now if it was not there.
 pub(super) fn find_or_append<T: ?Sized>(
-    list: &AtomicPtr<Slot<T>>,
+    list: &Link<T>,
     topology: TopologyId,
     len: usize,
     lineage: *const Lineage<T>,
@@ -62,22 +58,84 @@ pub(super) fn find_or_append<T: ?Sized>(
     let (success, failure) = (release(Site::TablePublish), acquire(Site::TableRead));
     let mut link = list;
     loop {
-        match link.compare_exchange(ptr::null_mut(), ours.as_ptr(), success, failure) {
-            Ok(_) => return Ok(ours),
-            Err(theirs) => {
-                // SAFETY: Valid: a table lives as long as the list, and this is no null, since the
-                // exchange failed. Shared: it was complete before the Release just seen.
-                let first = unsafe { &*theirs };
-                if first.topology == topology {
-                    // SAFETY: `ours` was never shown to anybody.
-                    unsafe { free_one(ours) };
-                    let slots = NonNull::new(theirs).filter(|_| first.len == len);
-                    return slots.ok_or(first.len);
-                }
-                link = &first.next;
-            }
+        let Err(theirs) = link.compare_exchange(ptr::null_mut(), ours.as_ptr(), success, failure)
+        else {
+            return Ok(ours);
+        };
+        // SAFETY: The exchange failed, so it is not null.
+        let theirs = unsafe { NonNull::new_unchecked(theirs) };
+        // SAFETY: A table of the list, which the exchange has seen.
+        let table = unsafe { Table::new(theirs) };
+        if table.topology() == topology {
+            // SAFETY: `ours` was never shown to anybody.
+            unsafe { free_one(ours) };
+            return table.checked(len);
+        }
+        link = table.next();
+    }
+}
+
+/// A table of a list that is borrowed for `'a`.
+struct Table<'a, T: ?Sized> {
+    slots: NonNull<Slot<T>>,
+    list: PhantomData<&'a Slot<T>>,
+}
+
+impl<'a, T: ?Sized> Table<'a, T> {
+    /// # Safety
+    ///
+    /// `slots` is a table of a list that lives for `'a`, and the caller has seen the Release that
+    /// appended it.
+    unsafe fn new(slots: NonNull<Slot<T>>) -> Self {
+        Self {
+            slots,
+            list: PhantomData,
         }
     }
+
+    fn first(&self) -> &'a Node<T> {
+        // SAFETY: Valid: a table has at least one slot, and lives as long as its list. Shared: it
+        // was complete before the Release that `new` asks for.
+        unsafe { self.slots.as_ref() }
+    }
+
+    fn topology(&self) -> TopologyId {
+        self.first().topology
+    }
+
+    /// The slots, if there are `len`.
+    fn checked(&self, len: usize) -> Result<NonNull<Slot<T>>, usize> {
+        let first = self.first().len;
+        if first == len {
+            Ok(self.slots)
+        } else {
+            Err(first)
+        }
+    }
+
+    fn next(&self) -> &'a Link<T> {
+        // SAFETY: `allocate` put a link before the slots.
+        let link = unsafe { block::header::<Link<T>, _>(self.slots) };
+        // SAFETY: Valid and shared: as for the slots.
+        unsafe { link.as_ref() }
+    }
+
+    fn nodes(&self) -> impl Iterator<Item = &'a Node<T>> + use<'a, T> {
+        let slots = self.slots;
+        (0..self.first().len).map(move |index| {
+            // SAFETY: In bounds of the table, which lives for `'a`.
+            let node = unsafe { node(slots, index) };
+            // SAFETY: Valid and shared: as for the first one.
+            unsafe { node.as_ref() }
+        })
+    }
+}
+
+/// The table that `link` leads to.
+fn load<T: ?Sized>(link: &Link<T>) -> Option<Table<'_, T>> {
+    let slots = NonNull::new(link.load(acquire(Site::TableRead)))?;
+    // SAFETY: A table of the list, which the load has seen.
+    Some(unsafe { Table::new(slots) })
 }
 
 /// The node at `index`.
@@ -94,21 +152,9 @@ pub(super) unsafe fn node<T: ?Sized>(slots: NonNull<Slot<T>>, index: usize) -> N
 }
 
 /// Every node of every table.
-pub(super) fn nodes<T: ?Sized>(list: &AtomicPtr<Slot<T>>) -> impl Iterator<Item = &Node<T>> {
-    iter::successors(table_at(list), |table| table_at(&table[0].next))
-        .flatten()
-        .map(|slot| &**slot)
-}
-
-/// The table that `link` leads to.
-fn table_at<T: ?Sized>(link: &AtomicPtr<Slot<T>>) -> Option<&[Slot<T>]> {
-    let slots = NonNull::new(link.load(acquire(Site::TableRead)))?;
-    // SAFETY: Valid: a table lives as long as the list. Shared: it was complete before the Release
-    // that the load above has seen.
-    let len = unsafe { slots.as_ref() }.len;
-    let table = NonNull::slice_from_raw_parts(slots, len);
-    // SAFETY: As above; this is the whole allocation.
-    Some(unsafe { table.as_ref() })
+pub(super) fn nodes<T: ?Sized>(list: &Link<T>) -> impl Iterator<Item = &Node<T>> {
+    let tables = iter::successors(load(list), |table| load(table.next()));
+    tables.flat_map(|table| table.nodes())
 }
 
 fn allocate<T: ?Sized>(
@@ -116,25 +162,15 @@ fn allocate<T: ?Sized>(
     len: usize,
     lineage: *const Lineage<T>,
 ) -> NonNull<Slot<T>> {
-    let empty = |index| {
-        Slot::new(Node::empty(
-            topology,
-            (index, len),
-            ptr::null_mut(),
-            lineage,
-        ))
-    };
-    let table: Box<[Slot<T>]> = (0..len).map(empty).collect();
-    let slots: *mut Slot<T> = Box::into_raw(table).cast();
+    let slots = block::allocate::<Link<T>, Slot<T>>(AtomicPtr::new(ptr::null_mut()), len);
     for index in 0..len {
-        // SAFETY: In bounds of the boxed slice.
+        let node = Node::empty(topology, len, slots.as_ptr(), lineage);
+        // SAFETY: In bounds of the block.
         let slot = unsafe { slots.add(index) };
-        // SAFETY: Valid: a slot of the slice. Exclusive: nobody else knows it yet.
-        let slot = unsafe { &mut *slot };
-        slot.slots = slots;
+        // SAFETY: Valid: in the block, and aligned. Exclusive: nobody else knows it yet.
+        unsafe { slot.write(Slot::new(node)) };
     }
-    // SAFETY: A box is never null.
-    unsafe { NonNull::new_unchecked(slots) }
+    slots
 }
 
 /// Frees one table.
@@ -145,17 +181,18 @@ fn allocate<T: ?Sized>(
 unsafe fn free_one<T: ?Sized>(slots: NonNull<Slot<T>>) {
     // SAFETY: Valid: `allocate` made it.
     let len = unsafe { slots.as_ref() }.len;
-    let table = ptr::slice_from_raw_parts_mut(slots.as_ptr(), len);
-    // SAFETY: Valid: it is the boxed slice that `allocate` leaked. Exclusive: the caller's promise.
-    let mut table = unsafe { Box::from_raw(table) };
-    for slot in &mut table {
+    for index in 0..len {
+        // SAFETY: In bounds of the block.
+        let mut slot = unsafe { slots.add(index) };
+        // SAFETY: Valid: `allocate` wrote it. Exclusive: the caller's promise.
+        let handles = unsafe { slot.as_mut() }.handles.owned();
         // A handle here would be left without its memory.
-        assert_eq!(
-            slot.handles.owned(),
-            0,
-            "a partition with handles is never freed"
-        );
+        assert_eq!(handles, 0, "a partition with handles is never freed");
+        // SAFETY: As above; it is used no more.
+        unsafe { slot.drop_in_place() };
     }
+    // SAFETY: `allocate` made the block of `len` slots.
+    unsafe { block::free::<Link<T>, _>(slots, len) };
 }
 
 /// Frees all tables.
@@ -163,11 +200,13 @@ unsafe fn free_one<T: ?Sized>(slots: NonNull<Slot<T>>) {
 /// # Safety
 ///
 /// Nobody else has a pointer into any of them.
-pub(super) unsafe fn free<T: ?Sized>(list: &mut AtomicPtr<Slot<T>>) {
+pub(super) unsafe fn free<T: ?Sized>(list: &mut Link<T>) {
     let mut next = list.owned();
-    while let Some(mut slots) = NonNull::new(next) {
+    while let Some(slots) = NonNull::new(next) {
+        // SAFETY: `allocate` put a link before the slots.
+        let mut link = unsafe { block::header::<Link<T>, _>(slots) };
         // SAFETY: Valid: a table of the list. Exclusive: the caller's promise.
-        next = unsafe { slots.as_mut() }.next.owned();
+        next = unsafe { link.as_mut() }.owned();
         // SAFETY: The caller's promise, and the list has lost it.
         unsafe { free_one(slots) };
     }

@@ -4,11 +4,10 @@
 //! with handles belongs to a held lineage, so counting one more handle there is enough; else the
 //! lineage is taken first, as long as anybody has it. Model: `upgrade_meets_last_drop`.
 
-use alloc::sync::Arc as StdArc;
 use core::{fmt, marker::PhantomData, ptr::NonNull};
 
 use super::{
-    handle::Arc,
+    handle::{Arc, Owns},
     lineage::Lineage,
     node::{HANDLES_MAX, Node, pointer, too_many_handles},
     strategy::Strategy,
@@ -18,8 +17,8 @@ use crate::{ThreadAware, affinity::Affinity, sync::Ordering::Relaxed};
 /// A handle of an [`Arc`]'s partition that does not keep the lineage's values alive.
 ///
 /// It is upgraded to the value of the partition that it is in, as long as the lineage has any
-/// handle or storage, wherever that is. Relocating it changes the partition if the destination has a
-/// value by then; it never makes one.
+/// handle or storage, wherever that is. Relocating it changes the partition if the destination has
+/// a value by then; it never makes one.
 ///
 /// ```
 /// use thread_aware::{Arc, PerCore, ThreadAware, Weak, affinity::pinned_affinities};
@@ -34,7 +33,7 @@ use crate::{ThreadAware, affinity::Affinity, sync::Ordering::Relaxed};
 /// ```
 pub struct Weak<T: ?Sized, S: Strategy> {
     node: Option<NonNull<Node<T>>>,
-    owned: PhantomData<(StdArc<T>, fn() -> S)>,
+    owned: Owns<T, S>,
 }
 
 impl<T: ?Sized, S: Strategy> Weak<T, S> {
