@@ -6,6 +6,7 @@
 
 mod blocks;
 mod current;
+mod either;
 mod item;
 mod join;
 mod joiner;
@@ -17,6 +18,7 @@ mod table;
 pub(crate) mod token;
 mod waker;
 
+pub use either::{Either, either};
 pub use join::JoinHandle;
 pub use spawn::{spawn, yield_now};
 
