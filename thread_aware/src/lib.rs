@@ -51,6 +51,9 @@
 //! | `derive` | yes | `#[derive(ThreadAware)]` |
 //! | `std` | yes | the current affinity, and implementations for the types of std |
 //! | `threads` | no | `topology` and `registry`; brings `std`, core_affinity and rustix |
+//! | `bytes`, `http`, `uuid` | no | implementations for the types of these crates, version 1 |
+//! | `jiff02` | no | implementations for the types of jiff 0.2 |
+//! | `core-interop` | no | `interop`: our types under hosts that know `thread_aware_core` |
 //!
 //! Without `std` the crate needs `alloc` only. The crate has no unsafe code.
 #![cfg_attr(not(feature = "std"), no_std)]
@@ -60,6 +63,8 @@ extern crate alloc;
 
 pub mod affinity;
 pub mod closure;
+#[cfg(feature = "core-interop")]
+pub mod interop;
 #[cfg(feature = "threads")]
 pub mod registry;
 mod relocate;
