@@ -17,7 +17,7 @@ use crate::metrics::ShardCounters;
 use crate::sched::{Group, GroupId, Scheduler};
 use crate::settings::IdlePolicy;
 use crate::task::token::{SLOTS_MAX, Token};
-use crate::task::{Blocks, JoinHandle, TaskRef, TaskTable, Traveller, with_current};
+use crate::task::{Blocks, JoinHandle, TaskRef, TaskTable, Traveller, wake_all, with_current};
 use crate::time::{Clock, Instant, Timers};
 
 /// Operations of leaf futures between two readings of the clock within one poll.
@@ -305,7 +305,7 @@ impl Context {
 
     pub(super) fn wake_shutdown_waiters(&self) {
         let waiters = std::mem::take(&mut *self.shutdown_waiters.borrow_mut());
-        waiters.into_iter().for_each(Waker::wake);
+        wake_all(waiters);
     }
 
     /// Sends an answered item back, or gives it up outside of the shards.

@@ -8,7 +8,7 @@ use std::task::{Context as TaskContext, Poll};
 
 use corelane_primitives::Consumer;
 
-use super::{End, Notify, Wait};
+use super::{End, Notify, Wait, notify_other};
 use crate::shard::Context;
 
 /// Values taken between two looks at a parked sender within a turn.
@@ -38,7 +38,7 @@ impl<T: 'static> Inlet<T> {
         drop(lane);
         // A parked sender is told early, but not of each slot.
         if self.0.pass(1).is_multiple_of(ROOM_EVERY) && parked {
-            self.0.lane.borrow().notify();
+            notify_other(|| self.0.lane.borrow().notify());
         }
         Some(value)
     }
@@ -146,6 +146,6 @@ impl<T> fmt::Debug for Inlet<T> {
 impl<T> Notify for End<Consumer<T>> {
     fn notify(&self) {
         self.passed.set(0);
-        self.lane.borrow().notify();
+        notify_other(|| self.lane.borrow().notify());
     }
 }

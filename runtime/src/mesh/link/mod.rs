@@ -10,7 +10,9 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::task::{Context as TaskContext, Poll, Waker};
 
+use crate::error::contain;
 use crate::shard::Context;
+use crate::task::wake_all;
 
 mod inlet;
 mod outlet;
@@ -20,6 +22,14 @@ pub use outlet::Outlet;
 
 /// Values that pass an end in one turn before its task lets others run.
 const TURN_MAX: u32 = 256;
+
+/// Tells the other end of a lane. What waits there may be of another executor: if its waker panics,
+/// it alone has missed its wake, until the next one.
+fn notify_other(notify: impl FnOnce() -> bool) {
+    contain("the waker at the other end of a lane", || {
+        notify();
+    });
+}
 
 /// What the shard notifies at the end of a turn.
 pub(super) trait Notify {
@@ -89,7 +99,7 @@ impl<L> End<L> {
     #[cold]
     fn wake_waiting(&self) {
         let mut waiting = std::mem::take(&mut *self.waiting.borrow_mut());
-        waiting.drain(..).for_each(Waker::wake);
+        wake_all(waiting.drain(..));
         // The list goes back for the next wait, unless a foreign waker has made a new one.
         let mut list = self.waiting.borrow_mut();
         if list.capacity() == 0 {

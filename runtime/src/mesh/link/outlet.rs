@@ -9,12 +9,15 @@ use std::task::{Context as TaskContext, Poll, ready};
 
 use corelane_primitives::{Closed, Full, Producer};
 
-use super::{End, Notify, Wait};
+use super::{End, Notify, Wait, notify_other};
 
 /// Values that an outlet makes visible together, and after how many it does so within a turn.
 const STAGED_MAX: u32 = 64;
 
 /// The sending end of a lane, held by a shard. Several of its tasks may send and wait at once.
+///
+/// What waits at the other end may be of another executor. If its waker panics, nothing but its
+/// wake is lost; only the drop of this end hands the panic on.
 ///
 /// Make a [`lane`](corelane_primitives::lane()), keep the producer, send the consumer to the other
 /// shard with [`Shard::submit`](crate::Shard::submit), and wrap each where it stays.
@@ -85,7 +88,7 @@ impl<T: 'static> Outlet<T> {
         drop(lane);
         self.end.pass(1);
         if parked {
-            self.end.lane.borrow().notify();
+            notify_other(|| self.end.lane.borrow().notify());
         }
         Ok(())
     }
@@ -93,7 +96,7 @@ impl<T: 'static> Outlet<T> {
     /// Makes what was pushed visible now, and wakes the other end if it is parked.
     pub fn flush(&self) {
         self.end.lane.borrow_mut().flush();
-        self.end.lane.borrow().notify();
+        notify_other(|| self.end.lane.borrow().notify());
     }
 
     /// Pushes from `values` until the lane is full or they end, and returns how many.
@@ -300,8 +303,7 @@ impl<T> fmt::Debug for Outlet<T> {
 impl<T> Notify for End<Producer<T>> {
     fn notify(&self) {
         self.passed.set(0);
-        let mut lane = self.lane.borrow_mut();
-        lane.flush();
-        lane.notify();
+        self.lane.borrow_mut().flush();
+        notify_other(|| self.lane.borrow().notify());
     }
 }

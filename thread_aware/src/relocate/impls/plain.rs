@@ -18,14 +18,26 @@ use crate::{
     sync::plain as atomic,
 };
 
+/// Implements the trait for types whose relocation does nothing.
 macro_rules! plain {
     ($($type:ty),* $(,)?) => {$(
-        impl ThreadAware for $type {
+        impl $crate::ThreadAware for $type {
             #[inline]
-            fn relocate(&mut self, _: Option<Affinity>, _: Affinity) {}
+            fn relocate(
+                &mut self,
+                _: Option<$crate::affinity::Affinity>,
+                _: $crate::affinity::Affinity,
+            ) {}
         }
     )*};
 }
+#[cfg(any(
+    feature = "bytes",
+    feature = "http",
+    feature = "jiff02",
+    feature = "uuid"
+))]
+pub(super) use plain;
 
 /// References to what can never belong to a core are as plain as it is.
 macro_rules! borrowed {
