@@ -80,11 +80,11 @@ fn absent_value_is_an_error_that_names_the_affinity() {
 #[test]
 fn values_become_a_lineage() {
     let cores = pinned_affinities(&[3]);
-    let values = [(cores[0], Box::<str>::from("a")), (cores[2], "c".into())];
-    let mut handle = Arc::<str, PerCore>::try_from_values(values, cores[2]).expect("it is there");
-    assert_eq!(&*handle, "c");
+    let values = [(cores[0], "a"), (cores[2], "c")];
+    let mut handle = Arc::<_, PerCore>::try_from_values(values, cores[2]).expect("it is there");
+    assert_eq!(*handle, "c");
     handle.relocate(Some(cores[2]), cores[0]);
-    assert_eq!(&*handle, "a");
+    assert_eq!(*handle, "a");
     let twice = Arc::<_, PerCore>::try_from_values([(cores[1], 1), (cores[1], 2)], cores[1]);
     assert_eq!(twice.err(), Some(StorageError::Occupied(cores[1])));
     let absent = Arc::<_, PerCore>::try_from_values([(cores[1], 1)], cores[0]);

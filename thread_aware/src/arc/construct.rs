@@ -190,7 +190,9 @@ impl<T: ?Sized, S: Strategy> Arc<T, S> {
     ) -> Result<Self, StorageError> {
         storage.handle(affinity)
     }
+}
 
+impl<T, S: Strategy> Arc<T, S> {
     /// A handle in the partition of `affinity`, of a new lineage with these values.
     ///
     /// # Errors
@@ -207,13 +209,13 @@ impl<T: ?Sized, S: Strategy> Arc<T, S> {
     /// assert_eq!(*name, "right");
     /// # Ok::<(), StorageError>(())
     /// ```
-    pub fn try_from_values<V: Into<StdArc<T>>>(
-        values: impl IntoIterator<Item = (Affinity, V)>,
+    pub fn try_from_values(
+        values: impl IntoIterator<Item = (Affinity, T)>,
         affinity: Affinity,
     ) -> Result<Self, StorageError> {
         let storage = Storage::new();
         for (place, value) in values {
-            storage.try_insert(place, value.into())?;
+            storage.try_insert(place, StdArc::new(value))?;
         }
         storage.handle(affinity)
     }
