@@ -1,7 +1,6 @@
 //! The derive macro of `corelane-thread-aware`; use it as `thread_aware::ThreadAware`.
 //!
-//! It reads the input into a [`plan`](plan::Plan), chooses the [`bounds`] and writes the
-//! implementation.
+//! It reads the input into a plan, chooses the bounds and writes the implementation.
 #![forbid(unsafe_code)]
 
 mod bounds;

@@ -1,13 +1,18 @@
 //! Which affinity each thread of a host has.
 //!
-//! Owner: one table of the process behind a lock. It only grows and its entries never change, so
-//! each thread keeps what it has seen of it and finds it again without the lock.
+//! Owner: one table of the process. It only grows and its entries never change, so whoever looks
+//! something up follows pointers that were each set once, without a lock; whoever binds a thread
+//! takes the lock of the counts.
 
-use core::{cell::RefCell, error::Error, fmt};
+use core::{
+    error::Error,
+    fmt,
+    hash::{BuildHasher, BuildHasherDefault},
+};
 use std::{
-    collections::{HashMap, hash_map::Entry},
-    sync::{Mutex, MutexGuard, PoisonError},
-    thread_local,
+    boxed::Box,
+    hash::DefaultHasher,
+    sync::{Mutex, MutexGuard, OnceLock, PoisonError},
 };
 
 use thread_aware_core::Thread;
@@ -38,69 +43,90 @@ impl fmt::Display for BindError {
 
 impl Error for BindError {}
 
-#[derive(Default)]
-struct Bindings {
-    affinities: HashMap<Thread, Affinity>,
-    /// How many relocations found no affinity for their destination.
+/// One bound thread, and the way to the next one of the same bucket.
+struct Binding {
+    thread: Thread,
+    affinity: Affinity,
+    next: Link,
+}
+
+type Link = OnceLock<Box<Binding>>;
+
+/// Enough that the threads of a large host have a bucket each.
+const BUCKETS: usize = 1024;
+
+static TABLE: [Link; BUCKETS] = [const { OnceLock::new() }; BUCKETS];
+
+struct Counts {
+    /// Entries of the table.
+    bound: usize,
+    /// Relocations that found no affinity for their destination.
     unbound: u64,
 }
 
-static BINDINGS: Mutex<Option<Bindings>> = Mutex::new(None);
+static COUNTS: Mutex<Counts> = Mutex::new(Counts {
+    bound: 0,
+    unbound: 0,
+});
 
-thread_local! {
-    /// The entries of the table that this thread has seen.
-    static SEEN: RefCell<HashMap<Thread, Affinity>> = RefCell::new(HashMap::new());
+fn counts() -> MutexGuard<'static, Counts> {
+    COUNTS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn with_table<R>(f: impl FnOnce(&mut Bindings) -> R) -> R {
-    let mut table: MutexGuard<'_, _> = BINDINGS.lock().unwrap_or_else(PoisonError::into_inner);
-    f(table.get_or_insert_default())
+/// The affinity of `thread`, or the end of its bucket's chain.
+fn find(thread: &Thread) -> Result<Affinity, &'static Link> {
+    let hash = BuildHasherDefault::<DefaultHasher>::default().hash_one(thread);
+    let mut link = &TABLE[hash as usize % BUCKETS];
+    while let Some(binding) = link.get() {
+        if binding.thread == *thread {
+            return Ok(binding.affinity);
+        }
+        link = &binding.next;
+    }
+    Err(link)
 }
 
 /// Says which affinity the values have that a host relocates to `thread`.
 ///
 /// It holds for the life of the process, in all threads. Binding a thread again to the same
-/// affinity does nothing. The cost is a lock and an entry in a table.
+/// affinity does nothing. The cost is a lock and an entry in a table that is never
+/// freed.
 ///
 /// # Errors
 ///
 /// [`BindError::Bound`] when the thread has another affinity, which it keeps, and
 /// [`BindError::Full`].
 pub fn bind(thread: &Thread, affinity: Affinity) -> Result<(), BindError> {
-    with_table(|table| {
-        let len = table.affinities.len();
-        match table.affinities.entry(thread.clone()) {
-            Entry::Occupied(bound) if *bound.get() == affinity => Ok(()),
-            Entry::Occupied(bound) => Err(BindError::Bound(*bound.get())),
-            Entry::Vacant(_) if len >= BINDINGS_MAX => Err(BindError::Full),
-            Entry::Vacant(place) => {
-                place.insert(affinity);
-                Ok(())
-            }
-        }
-    })
+    let mut counts = counts();
+    let end = match find(thread) {
+        Ok(bound) if bound == affinity => return Ok(()),
+        Ok(bound) => return Err(BindError::Bound(bound)),
+        Err(_) if counts.bound >= BINDINGS_MAX => return Err(BindError::Full),
+        Err(end) => end,
+    };
+    end.get_or_init(|| {
+        counts.bound += 1;
+        Box::new(Binding {
+            thread: thread.clone(),
+            affinity,
+            next: OnceLock::new(),
+        })
+    });
+    Ok(())
 }
 
 /// The affinity that `thread` is bound to.
 ///
-/// The cost is a look-up in a map of the calling thread, and the first time one under a lock.
+/// The cost is a look-up in a hash table that nobody locks.
 #[must_use]
 pub fn affinity_of(thread: &Thread) -> Option<Affinity> {
-    // A thread that is ending has no map any more and asks the table.
-    let seen = SEEN.try_with(|seen| seen.borrow().get(thread).copied());
-    if let Ok(Some(affinity)) = seen {
-        return Some(affinity);
-    }
-    let affinity = with_table(|table| table.affinities.get(thread).copied())?;
-    let kept = SEEN.try_with(|seen| seen.borrow_mut().insert(thread.clone(), affinity));
-    debug_assert!(!matches!(kept, Ok(Some(other)) if other != affinity));
-    Some(affinity)
+    find(thread).ok()
 }
 
 /// How many relocations of this process went to a thread that was not bound, and did nothing.
 #[must_use]
 pub fn unbound() -> u64 {
-    with_table(|table| table.unbound)
+    counts().unbound
 }
 
 /// Relocates a value of this crate's trait between two threads of a host.
@@ -112,7 +138,8 @@ pub fn relocate<T: ThreadAware + ?Sized>(
     destination: &Thread,
 ) {
     let Some(destination) = affinity_of(destination) else {
-        return with_table(|table| table.unbound += 1);
+        counts().unbound += 1;
+        return;
     };
     value.relocate(source.and_then(affinity_of), destination);
 }
