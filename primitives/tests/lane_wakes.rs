@@ -261,6 +261,26 @@ fn panicking_waker_breaks_nothing_and_does_not_count_as_a_wake() {
 }
 
 #[test]
+fn ends_dropped_by_a_panic_survive_wakers_that_panic() {
+    let waker = Waker::from(Arc::new(Act(|| panic!("as planned"))));
+    let value = Arc::new(());
+    let (mut producer, left) = lane(1);
+    assert!(producer.push(value.clone()).is_ok());
+    assert_eq!(room(&mut producer, &waker, 1), Poll::Pending);
+    let (left_too, mut consumer) = lane::<()>(1);
+    assert_eq!(ready(&mut consumer, &waker), Poll::Pending);
+    let panicking = catch_unwind(AssertUnwindSafe(move || {
+        let _dropped = (left, left_too);
+        panic!("the first one");
+    }));
+    let first = panicking.unwrap_err();
+    assert_eq!(first.downcast_ref(), Some(&"the first one"));
+    assert_eq!(room(&mut producer, &waker, 1), Poll::Ready(Err(Closed(()))));
+    assert_eq!(ready(&mut consumer, &waker), Poll::Ready(false));
+    assert_eq!(Arc::strong_count(&value), 1, "what was inside is dropped");
+}
+
+#[test]
 fn parker_keeps_the_waker_and_marks_an_epoch_once() {
     let (bell, waker) = bell();
     let parker = Parker::new();

@@ -197,7 +197,7 @@
 //!
 //! | what | default | when it is reached |
 //! |---|---|---|
-//! | shards of a runtime | at most 4,096 | [`StartError::TooManyShards`] |
+//! | shards of a runtime | 1 to 4,096 | [`StartError`] |
 //! | tasks of a shard | at most 2^24 | [`spawn`] panics |
 //! | [`lane_capacity`](Builder::lane_capacity) | 1,024 calls a pair | a call waits in its order |
 //! | [`inbox_capacity`](Builder::inbox_capacity) | 1,024 calls a shard | a call waits its turn |
@@ -216,6 +216,7 @@ pub mod entry;
 mod error;
 mod inbox;
 pub mod io;
+mod local;
 mod mesh;
 pub mod metrics;
 pub mod net;
@@ -236,6 +237,7 @@ pub use directory::DriverInfo;
 pub use error::{
     DriverError, JoinError, Panic, ShutdownError, StartError, SubmitError, TrySubmitError,
 };
+pub use local::ShardLocal;
 pub use mesh::{Inlet, Outlet, OutsideCall, OutsideShard, Submit};
 pub use settings::{Driver, IdlePolicy, Placement};
 pub use shard::{Shard, shard, shards};

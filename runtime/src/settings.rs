@@ -9,6 +9,7 @@ pub enum IdlePolicy {
     /// Sleeps at once: no processor time, and a wake costs what the kernel takes.
     Park,
     /// Looks for work for this long, then sleeps. The default, with [`IdlePolicy::SPIN_DEFAULT`].
+    /// Zero looks once; [`Duration::MAX`] is [`IdlePolicy::Spin`].
     SpinThenPark(Duration),
     /// Never sleeps: a whole core a shard, for the shortest wakes.
     Spin,

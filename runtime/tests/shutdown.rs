@@ -27,8 +27,12 @@ fn two_shards(driver: Driver) -> Builder {
 
 /// Starts two shards on each driver that is there.
 fn on_each(test: impl Fn(Running)) {
+    on_each_with(|builder| builder, test);
+}
+
+fn on_each_with(settings: fn(Builder) -> Builder, test: impl Fn(Running)) {
     for driver in [Driver::Uring, Driver::Epoll] {
-        match two_shards(driver).start() {
+        match settings(two_shards(driver)).start() {
             Ok(running) => test(running),
             Err(StartError::Driver { .. }) if driver == Driver::Uring => {
                 eprintln!("this machine refuses io_uring");
@@ -295,6 +299,48 @@ fn no_deadline_and_no_limit_are_too_long() {
     }
     let endless = two_shards(Driver::Auto).shutdown_limit(Duration::MAX);
     drop(endless.start().unwrap());
+}
+
+/// Without an end: what waited for the shards would wait for ever.
+fn endless(builder: Builder) -> Builder {
+    builder.shutdown_limit(Duration::MAX)
+}
+
+// proves: RT-23
+#[test]
+fn runtime_that_its_own_shard_drops_stops_without_blocking_it() {
+    on_each_with(endless, |running| {
+        let (tell, told) = mpsc::channel();
+        let other = running.shard(1).submit(pending::<()>);
+        let own = running.shard(0).submit(move || async move {
+            drop(running);
+            tell.send(()).unwrap();
+            pending::<()>().await;
+        });
+        told.recv_timeout(LIMIT).unwrap();
+        for call in [own, other] {
+            assert!(matches!(call.wait(), Err(SubmitError::ShardGone)));
+        }
+    });
+}
+
+// proves: RT-23
+#[test]
+fn shutdown_on_an_own_shard_begins_the_end_and_does_not_wait() {
+    on_each_with(endless, |running| {
+        let (tell, told) = mpsc::channel();
+        let other = running.shard(1).submit(shutdown::wait);
+        let own = running.shard(0).submit(move || async move {
+            tell.send(running.shutdown(AN_HOUR)).unwrap();
+            shutdown::wait().await;
+        });
+        let answer = told.recv_timeout(LIMIT).unwrap();
+        assert!(matches!(answer, Err(ShutdownError::OnShard)), "{answer:?}");
+        // Tasks have their time, and the shards end with the last of them.
+        for call in [own, other] {
+            call.wait().unwrap();
+        }
+    });
 }
 
 // proves: RT-8

@@ -9,11 +9,12 @@
 //!   the current thread is;
 //! - [`ThreadAware`]: a value that can be told that it has moved, implemented for the types of
 //!   core, alloc and std;
+//! - [`closure`]: closures whose captures relocate;
+//! - [`Unaware`]: a wrapper for values to which no core matters;
 //! - `topology` (feature `threads`): the cores, caches and memory nodes that this process may use;
 //! - `registry` (feature `threads`): pinning threads to them.
 //!
-//! The shared pointer whose value is per core, its strategies, the closures that relocate their
-//! captures and the derive macro are not in this version yet.
+//! The shared pointer whose value is per core, and its strategies, are not in this version yet.
 //!
 //! # Example
 //!
@@ -47,8 +48,12 @@
 //!
 //! | feature | default | what it adds |
 //! |---|---|---|
+//! | `derive` | yes | `#[derive(ThreadAware)]` |
 //! | `std` | yes | the current affinity, and implementations for the types of std |
 //! | `threads` | no | `topology` and `registry`; brings `std`, core_affinity and rustix |
+//! | `bytes`, `http`, `uuid` | no | implementations for the types of these crates, version 1 |
+//! | `jiff02` | no | implementations for the types of jiff 0.2 |
+//! | `core-interop` | no | `interop`: our types under hosts that know `thread_aware_core` |
 //!
 //! Without `std` the crate needs `alloc` only. The crate has no unsafe code.
 #![cfg_attr(not(feature = "std"), no_std)]
@@ -57,11 +62,18 @@
 extern crate alloc;
 
 pub mod affinity;
+pub mod closure;
+#[cfg(feature = "core-interop")]
+pub mod interop;
 #[cfg(feature = "threads")]
 pub mod registry;
 mod relocate;
 mod sync;
 #[cfg(feature = "threads")]
 pub mod topology;
+mod unaware;
 
+#[cfg(feature = "derive")]
+pub use corelane_thread_aware_derive::ThreadAware;
 pub use relocate::ThreadAware;
+pub use unaware::{Unaware, unaware};

@@ -113,14 +113,15 @@ fn is_over(context: &Context) -> bool {
     }
 }
 
-/// Ends the shard: drops its tasks, answers what others wait for, closes the driver. The shard's
-/// context is still entered.
+/// Ends the shard: drops its tasks and then its values of statics, answers what others wait for,
+/// closes the driver. The shard's context is still entered.
 ///
 /// # Errors
 ///
 /// When the driver cannot wait for the kernel.
 pub(crate) fn finish(context: &Context, limit: Duration) -> io::Result<()> {
     context.cancel_all();
+    context.locals().close();
     context.directory().member(context.index()).inbox.close();
     // What the last tasks answered goes back; what came meanwhile is refused.
     context.mesh().flush(context.driver(), context.counters());

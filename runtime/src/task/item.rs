@@ -18,7 +18,7 @@ use std::task::{Context as TaskContext, Poll, Waker};
 
 use super::blocks::{self, BlockClass};
 use super::token::Token;
-use super::waker;
+use super::{wake, waker};
 use crate::error::{SubmitError, contain};
 use crate::shard::{Context, ShardIndex};
 use crate::sync::{AtomicBool, AtomicU8, AtomicU64, Ordering, fence};
@@ -229,7 +229,9 @@ fn end(item: NonNull<Header>, mine: u8) -> bool {
     if header(item).ends.swap(mine, Ordering::AcqRel) == TRAVELLING {
         return false;
     }
-    drop(waiter(item).take());
+    if let Some(waker) = waiter(item).take() {
+        wake::forget(waker);
+    }
     if header(item).content.get() != Content::Nothing {
         contain("the drop of a call or of its answer", || {
             // SAFETY: Both ends are gone, so this one owns the body.
@@ -322,7 +324,7 @@ impl Traveller {
         if token != Token::NONE {
             context.wake_from(token);
         } else if let Some(waiter) = foreign {
-            waiter.wake();
+            wake::wake(waiter);
         }
     }
 
@@ -355,8 +357,10 @@ impl Drop for Traveller {
     /// An item that is lost with its lane or with a stopped shard. On any thread, so nobody is
     /// woken: the sender's shard has stopped, or its handle finds the answer when it is polled.
     fn drop(&mut self) {
-        // SAFETY: The traveller owns the body.
-        unsafe { empty(self.0) };
+        contain("the drop of a call or of its answer", || {
+            // SAFETY: The traveller owns the body.
+            unsafe { empty(self.0) };
+        });
         end(self.0, RETURNED);
     }
 }

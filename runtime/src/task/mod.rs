@@ -15,10 +15,12 @@ mod returns;
 mod spawn;
 mod table;
 pub(crate) mod token;
+mod wake;
 mod waker;
 
 pub use join::JoinHandle;
 pub use spawn::{spawn, yield_now};
+pub use wake::wake;
 
 pub(crate) use blocks::Blocks;
 pub(crate) use current::with_current;
@@ -27,4 +29,5 @@ pub(crate) use queue::TaskQueue;
 pub(crate) use raw::TaskRef;
 pub(crate) use returns::{Chain, Returns};
 pub(crate) use table::TaskTable;
+pub(crate) use wake::wake_all;
 pub(crate) use waker::waker;

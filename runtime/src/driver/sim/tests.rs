@@ -4,7 +4,7 @@ use std::future::poll_fn;
 use std::io::ErrorKind;
 use std::net::{Shutdown, SocketAddr};
 use std::pin::pin;
-use std::task::{Context, Poll, Wake};
+use std::task::{Context, Poll, Wake, Waker};
 
 use futures_util::future::{join, join_all};
 
