@@ -114,6 +114,7 @@ fn futures_dropped_while_waiting_are_not_woken_and_leave_nothing() {
     let mut cx = Context::from_waker(&waker);
     let (mut producer, mut consumer) = lane(1);
 
+    assert!(pin!(consumer.ready()).poll(&mut cx).is_pending());
     assert!(pin!(consumer.recv()).poll(&mut cx).is_pending());
     drop(producer.send(7)); // never polled
     assert!(consumer.is_empty());
@@ -123,6 +124,7 @@ fn futures_dropped_while_waiting_are_not_woken_and_leave_nothing() {
     assert!(pin!(producer.send(2)).poll(&mut cx).is_pending());
     assert!(pin!(producer.room(1)).poll(&mut cx).is_pending());
     drop(consumer.recv()); // never polled
+    assert_eq!(pin!(consumer.ready()).poll(&mut cx), Poll::Ready(true));
     assert_eq!(pin!(consumer.recv()).poll(&mut cx), Poll::Ready(Some(1)));
     assert_eq!(consumer.pop(), None, "a dropped send leaves nothing");
     assert_eq!(bell.rings(), 0);

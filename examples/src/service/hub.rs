@@ -1,7 +1,6 @@
 //! The subscribers of one shard.
 
 use std::cell::{Cell, RefCell};
-use std::future::poll_fn;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
@@ -122,7 +121,7 @@ impl Hub {
     }
 
     async fn pass_on(self: Rc<Self>, mut lane: Consumer<News>) {
-        while poll_fn(|cx| lane.poll_ready(cx)).await {
+        while lane.ready().await {
             for news in lane.read_chunk(BATCH_MAX) {
                 match news {
                     News::Lines(lines) => self.keep(|subscriber| subscriber.push(&lines)),

@@ -1,6 +1,5 @@
 //! The inputs that a run knows from its start.
 
-use std::future::poll_fn;
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -49,7 +48,7 @@ impl Input {
 }
 
 async fn replay(run: &Run, mut intake: Intake, mut pieces: Consumer<Piece>) {
-    while unless_ended(poll_fn(|cx| pieces.poll_ready(cx))).await == Some(true) {
+    while unless_ended(pieces.ready()).await == Some(true) {
         let piece = pieces.pop();
         pieces.notify();
         match piece {

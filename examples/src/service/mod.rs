@@ -14,6 +14,7 @@
 //! what is left. The module `worker` has that order for one shard.
 
 mod accept;
+#[cfg(test)]
 mod block_on;
 mod connections;
 mod console;

@@ -73,7 +73,7 @@ impl Owner {
     }
 
     async fn apply(self: Rc<Self>, mut lane: Consumer<Timed>) {
-        while poll_fn(|cx| lane.poll_ready(cx)).await {
+        while lane.ready().await {
             self.0.borrow_mut().apply_batch(&mut lane);
             lane.notify();
             yield_now().await;

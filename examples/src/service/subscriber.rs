@@ -8,6 +8,7 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use corelane::net::TcpStream;
+use corelane::task::either;
 use corelane::time::sleep;
 
 use crate::feed::Outbox;
@@ -71,14 +72,7 @@ impl Subscriber {
     /// A subscriber that ends its own direction has not gone: it may have nothing to say, as in
     /// `socat - TCP:… </dev/null`. It has when a write fails or the connection has broken.
     pub(super) async fn serve(&self, stream: TcpStream) {
-        let (mut gone, mut sent) = (pin!(until_broken(&stream)), pin!(self.send(&stream)));
-        poll_fn(|cx| {
-            if gone.as_mut().poll(cx).is_ready() {
-                return Poll::Ready(());
-            }
-            sent.as_mut().poll(cx)
-        })
-        .await;
+        either(until_broken(&stream), self.send(&stream)).await;
     }
 
     async fn send(&self, stream: &TcpStream) {

@@ -123,13 +123,18 @@ fn is_over(context: &Context) -> bool {
 ///
 /// When the driver cannot wait for the kernel.
 pub(crate) fn finish(context: &Context, limit: Duration) -> io::Result<()> {
+    // First, while everything that a drop may use is there (tests/shard_local.rs). Whatever is
+    // spawned from now on ends at once, so none is left after this.
     context.cancel_all();
     context.locals().close();
     context.directory().member(context.index()).inbox.close();
     // What the last tasks answered goes back; what came meanwhile is refused.
     context.mesh().flush(context.driver(), context.counters());
     let closed = context.driver().close(limit);
-    context.cancel_all();
+    debug_assert!(
+        context.tasks().all().is_empty(),
+        "a shard that ends starts nothing"
+    );
     context.mesh().close();
     let left = *closed.as_ref().unwrap_or(&0);
     let ring = context.driver().release_ring();

@@ -6,6 +6,7 @@
 
 mod blocks;
 mod current;
+mod either;
 mod item;
 mod join;
 mod joiner;
@@ -18,6 +19,7 @@ pub(crate) mod token;
 mod wake;
 mod waker;
 
+pub use either::{Either, either};
 pub use join::JoinHandle;
 pub use spawn::{spawn, yield_now};
 pub use wake::wake;
