@@ -25,12 +25,15 @@ pub(crate) fn run_until(
     let start = context.refresh_now();
     context.counters().started_ns.raise(start.as_nanos());
     let mut pace = Pace::new(start);
+    if idle == IdlePolicy::Park {
+        pace = pace.parking();
+    }
     loop {
         let turn = context.turn(&mut pace);
         if done() || is_over(context) {
             return Ok(());
         }
-        if turn.polls > 0 || context.has_work() {
+        if !turn.parks && (turn.polls > 0 || context.has_work()) {
             continue;
         }
         let since = context.now();
