@@ -177,14 +177,12 @@ impl Context {
             .current
             .get()
             .map_or(GroupId::DEFAULT, |task| task.header().group);
-        let open = |slot| self.mailbox.reserve(slot);
-        let task = self.tasks.insert(open, |slot, generation| {
-            let token = Token::new(self.mailbox.id(), slot, generation);
-            TaskRef::new(&self.blocks, future, token, group)
-        });
-        let Some(task) = task else {
+        let Some((slot, generation)) = self.tasks.vacate(|slot| self.mailbox.reserve(slot)) else {
             panic!("a shard holds at most {SLOTS_MAX} tasks");
         };
+        let token = Token::new(self.mailbox.id(), slot, generation);
+        let task = TaskRef::new(&self.blocks, future, token, group);
+        self.tasks.occupy(slot, task);
         self.counters.spawned.add(1);
         if self.closing.get() {
             task.cancel();

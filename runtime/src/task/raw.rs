@@ -28,27 +28,31 @@ use crate::shard::Context;
 
 /// What lies in a task's body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
 enum Stage {
     /// The future.
-    Pending,
+    Pending = 0,
     /// The future, which is being polled or dropped, or the output, which is being dropped.
-    Running,
+    Running = 1,
     /// The output.
-    Done,
+    Done = 2,
     /// Nothing: the output was taken or dropped.
-    Taken,
+    Taken = 3,
 }
 
+/// Where a task's [`Stage`] stands among its flags. One byte holds them all: a byte read out of a wider
+/// write made a moment ago waits for that write (bench row `spawn_join`).
+const STAGE: u8 = 3;
 /// The task table holds the task.
-const IN_TABLE: u8 = 1;
+const IN_TABLE: u8 = 4;
 /// The task's handle holds it.
-const HAS_HANDLE: u8 = 2;
+const HAS_HANDLE: u8 = 8;
 /// A run queue holds it.
-const QUEUED: u8 = 4;
+const QUEUED: u8 = 16;
 /// Its end was asked for.
-const ABORTED: u8 = 8;
+const ABORTED: u8 = 32;
 /// It ended by a panic.
-const PANICKED: u8 = 16;
+const PANICKED: u8 = 64;
 
 struct VTable {
     poll: unsafe fn(NonNull<Header>, &mut TaskContext<'_>) -> Poll<()>,
@@ -63,8 +67,8 @@ pub(crate) struct Header {
     vtable: &'static VTable,
     pub(super) next: Cell<Option<TaskRef>>,
     pub(crate) token: Token,
-    stage: Cell<Stage>,
-    flags: Cell<u8>,
+    /// The flags above, and the stage.
+    state: Cell<u8>,
     pub(crate) group: GroupId,
     joiner: Joiner,
     /// Where the block goes back to.
@@ -97,18 +101,33 @@ impl<F: Future> Task<F> {
 
 impl Header {
     #[inline]
+    fn stage(&self) -> Stage {
+        match self.state.get() & STAGE {
+            0 => Stage::Pending,
+            1 => Stage::Running,
+            2 => Stage::Done,
+            _ => Stage::Taken,
+        }
+    }
+
+    #[inline]
+    fn set_stage(&self, stage: Stage) {
+        self.state.set(self.state.get() & !STAGE | stage as u8);
+    }
+
+    #[inline]
     fn has(&self, flags: u8) -> bool {
-        self.flags.get() & flags != 0
+        self.state.get() & flags != 0
     }
 
     #[inline]
     fn set(&self, flag: u8) {
-        self.flags.set(self.flags.get() | flag);
+        self.state.set(self.state.get() | flag);
     }
 
     #[inline]
     fn clear(&self, flag: u8) {
-        self.flags.set(self.flags.get() & !flag);
+        self.state.set(self.state.get() & !flag);
     }
 
     #[inline]
@@ -145,7 +164,7 @@ impl Header {
     /// Whether the task has ended.
     #[inline]
     pub(crate) fn is_done(&self) -> bool {
-        matches!(self.stage.get(), Stage::Done | Stage::Taken)
+        matches!(self.stage(), Stage::Done | Stage::Taken)
     }
 }
 
@@ -168,8 +187,7 @@ impl TaskRef {
                 vtable: &Task::<F>::VTABLE,
                 next: Cell::new(None),
                 token,
-                stage: Cell::new(Stage::Pending),
-                flags: Cell::new(IN_TABLE | HAS_HANDLE),
+                state: Cell::new(Stage::Pending as u8 | IN_TABLE | HAS_HANDLE),
                 group,
                 joiner: Joiner::new(),
                 blocks: Rc::clone(blocks),
@@ -195,14 +213,14 @@ impl TaskRef {
     pub(crate) fn poll(self, context: &mut TaskContext<'_>) -> Poll<()> {
         let header = self.header();
         assert!(
-            header.stage.get() == Stage::Pending,
+            header.stage() == Stage::Pending,
             "a task is polled by its loop alone"
         );
-        header.stage.set(Stage::Running);
+        header.set_stage(Stage::Running);
         // SAFETY: Valid: the table's function is the one for this task's type. Exclusive: the stage
         // was `Pending` and is now `Running`, so nobody else touches the body meanwhile.
         let poll = unsafe { (header.vtable.poll)(self.0, context) };
-        header.stage.set(if poll.is_ready() {
+        header.set_stage(if poll.is_ready() {
             Stage::Done
         } else {
             Stage::Pending
@@ -215,13 +233,13 @@ impl TaskRef {
     pub(crate) fn cancel(self) {
         let header = self.header();
         assert!(
-            header.stage.get() == Stage::Pending,
+            header.stage() == Stage::Pending,
             "a task is cancelled between its polls"
         );
-        header.stage.set(Stage::Running);
+        header.set_stage(Stage::Running);
         // SAFETY: As in `poll`.
         unsafe { (header.vtable.cancel)(self.0) };
-        header.stage.set(Stage::Done);
+        header.set_stage(Stage::Done);
     }
 
     /// Wakes who waits for the output of a task that is done, drops an output that nobody wants,
@@ -242,7 +260,7 @@ impl TaskRef {
     #[inline]
     pub(crate) fn leave_handle(self) {
         let header = self.header();
-        if header.stage.get() == Stage::Done {
+        if header.stage() == Stage::Done {
             self.drop_output();
         }
         header.clear(HAS_HANDLE);
@@ -283,10 +301,10 @@ impl TaskRef {
     #[inline]
     pub(crate) unsafe fn take_output<T>(self) -> Option<Result<T, JoinError>> {
         let header = self.header();
-        if header.stage.get() != Stage::Done {
+        if header.stage() != Stage::Done {
             return None;
         }
-        header.stage.set(Stage::Taken);
+        header.set_stage(Stage::Taken);
         // SAFETY: Valid: the body begins there in the same block.
         let output = unsafe { self.0.byte_add(header.vtable.body) }.cast::<Result<T, JoinError>>();
         // SAFETY: Valid: the stage was `Done`, so the body holds an output, of `T` as the caller
@@ -298,11 +316,11 @@ impl TaskRef {
     fn drop_output(self) {
         let header = self.header();
         // The drop is the user's code: while it runs, the stage keeps others out.
-        header.stage.set(Stage::Running);
+        header.set_stage(Stage::Running);
         // SAFETY: Valid: the stage was `Done`, so the body holds an output; the table's function is
         // the one for its type. Exclusive: the stage is `Running` now.
         unsafe { (header.vtable.drop_output)(self.0) };
-        header.stage.set(Stage::Taken);
+        header.set_stage(Stage::Taken);
     }
 }
 
