@@ -16,7 +16,7 @@ use crate::metrics::ShardCounters;
 use crate::sched::{Group, GroupId, Scheduler};
 use crate::settings::IdlePolicy;
 use crate::task::token::{SLOTS_MAX, Token};
-use crate::task::{Blocks, JoinHandle, TaskRef, TaskTable, Traveller, with_current};
+use crate::task::{Blocks, JoinHandle, Ran, TaskRef, TaskTable, Traveller, with_current};
 use crate::time::{Clock, Instant, Timers};
 
 /// Operations of leaf futures between two readings of the clock within one poll.
@@ -210,24 +210,14 @@ impl Context {
         let Some(task) = group.pop() else {
             return false;
         };
-        let header = task.header();
-        if header.is_done() {
-            task.release();
-            return true;
-        }
-        if header.is_aborted() {
-            task.cancel();
-            self.end(task);
-            return true;
-        }
-        let waker = crate::task::waker(header.token);
+        let waker = crate::task::waker(task.header().token);
         self.budget.operations.set(0);
         self.current.set(Some(task));
-        let poll = task.poll(&mut TaskContext::from_waker(&waker));
+        let ran = task.run(&mut TaskContext::from_waker(&waker));
         self.current.set(None);
-        if poll.is_ready() {
+        if ran == Ran::Done {
             self.end(task);
-        } else if header.is_aborted() {
+        } else if ran == Ran::Aborted {
             task.cancel();
             self.end(task);
         }

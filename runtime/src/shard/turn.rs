@@ -1,6 +1,9 @@
 //! One turn of a shard: take the news, run a slice of tasks, tell the others, let the driver work.
 
+use std::rc::Rc;
+
 use super::Context;
+use crate::sched::Group;
 use crate::time::Instant;
 
 /// Polls between two looks at timers, lanes and the driver, while polls are short.
@@ -21,7 +24,7 @@ pub(crate) struct Pace {
     /// Polls of the next slice.
     polls: u32,
     driver_last: Instant,
-    /// Whether the time that the last slice ended with still holds.
+    /// Whether the time that was read last still holds.
     is_timed: bool,
 }
 
@@ -47,8 +50,8 @@ impl Context {
     /// Runs one turn. Never blocks.
     pub(crate) fn turn(&self, pace: &mut Pace) -> Turn {
         self.counters().turns.add(1);
-        // A slice's end is read for its charge, and nothing lies between it and the next turn's
-        // beginning unless the driver worked or the shard idled (bench row `spawn_join`).
+        // The clock was read when the last slice ended, or while the shard idled; only the driver's
+        // work may lie between (bench rows `spawn_join`, `submit_spin`).
         let start = if pace.is_timed {
             self.now()
         } else {
@@ -59,12 +62,17 @@ impl Context {
         if self.mesh().has_news() {
             self.mesh().take(self);
         }
-        let polls = self.run_slice(pace, start);
+        let (polls, group) = self.run_slice(pace);
+        // Before the clock is read: somebody may wait for what is told here (bench row
+        // `submit_spin`).
         self.mesh().flush(self.driver(), self.counters());
+        if let Some(group) = group {
+            self.charge(pace, &group, polls, start);
+        }
         self.mesh().settle();
         let now = self.now();
         let idle = self.scheduler().is_empty();
-        pace.is_timed = polls > 0;
+        pace.is_timed = true;
         if (idle || now.as_nanos() >= pace.driver_last.as_nanos() + DRIVER_EVERY_NS)
             && self.driver().needs_turn()
         {
@@ -92,9 +100,9 @@ impl Context {
     }
 
     /// Polls tasks of one group until the slice is over, none is left, or others have left news.
-    fn run_slice(&self, pace: &mut Pace, start: Instant) -> u32 {
+    fn run_slice(&self, pace: &Pace) -> (u32, Option<Rc<Group>>) {
         let Some(group) = self.scheduler().next_group() else {
-            return 0;
+            return (0, None);
         };
         let mut polls = 0;
         while polls < pace.polls && self.run_next(&group) {
@@ -104,6 +112,11 @@ impl Context {
             }
         }
         self.counters().polls.add(u64::from(polls));
+        (polls, Some(group))
+    }
+
+    /// Charges the slice that began at `start` to its group, and sets the length of the next one.
+    fn charge(&self, pace: &mut Pace, group: &Group, polls: u32, start: Instant) {
         let slice_ns = self
             .refresh_now()
             .as_nanos()
@@ -114,7 +127,6 @@ impl Context {
             slice_ns,
             self.directory().settings.task_budget.as_nanos() as u64,
         );
-        polls
     }
 
     fn own(&self) -> &crate::directory::Member {

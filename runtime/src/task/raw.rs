@@ -54,6 +54,19 @@ const ABORTED: u8 = 32;
 /// It ended by a panic.
 const PANICKED: u8 = 64;
 
+/// What came of running a task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ran {
+    /// It was polled and goes on later.
+    Pending,
+    /// It is done and its output stored.
+    Done,
+    /// It is not done, and its end was asked for.
+    Aborted,
+    /// It had ended before, and its queue was the last to hold it or not.
+    Ended,
+}
+
 struct VTable {
     poll: unsafe fn(NonNull<Header>, &mut TaskContext<'_>) -> Poll<()>,
     cancel: unsafe fn(NonNull<Header>),
@@ -126,11 +139,6 @@ impl Header {
     }
 
     #[inline]
-    fn clear(&self, flag: u8) {
-        self.state.set(self.state.get() & !flag);
-    }
-
-    #[inline]
     pub(crate) fn is_queued(&self) -> bool {
         self.has(QUEUED)
     }
@@ -138,17 +146,6 @@ impl Header {
     #[inline]
     pub(super) fn set_queued(&self) {
         self.set(QUEUED);
-    }
-
-    /// The queue lets go. The caller goes on with the task, or [`TaskRef::release`]s it.
-    #[inline]
-    pub(super) fn clear_queued(&self) {
-        self.clear(QUEUED);
-    }
-
-    #[inline]
-    pub(crate) fn is_aborted(&self) -> bool {
-        self.has(ABORTED)
     }
 
     pub(crate) fn abort(&self) {
@@ -208,24 +205,52 @@ impl TaskRef {
         unsafe { self.0.as_ref() }
     }
 
-    /// Polls the future. `Ready` says that the task is done and its output stored.
+    /// Takes the task over from its queue and polls its future, unless there is none any more or its
+    /// end was asked for.
+    ///
+    /// The state is read and written once on each side of the poll: it was written a moment ago, so
+    /// each look at it waits for the last write (bench row `spawn_join`).
     #[inline]
-    pub(crate) fn poll(self, context: &mut TaskContext<'_>) -> Poll<()> {
+    pub(crate) fn run(self, context: &mut TaskContext<'_>) -> Ran {
         let header = self.header();
-        assert!(
-            header.stage() == Stage::Pending,
-            "a task is polled by its loop alone"
-        );
-        header.set_stage(Stage::Running);
+        let state = header.state.get() & !QUEUED;
+        if state & (STAGE | ABORTED) != Stage::Pending as u8 {
+            header.state.set(state);
+            return self.run_ended();
+        }
+        header.state.set(state | Stage::Running as u8);
         // SAFETY: Valid: the table's function is the one for this task's type. Exclusive: the stage
         // was `Pending` and is now `Running`, so nobody else touches the body meanwhile.
         let poll = unsafe { (header.vtable.poll)(self.0, context) };
-        header.set_stage(if poll.is_ready() {
-            Stage::Done
+        let state = header.state.get() & !STAGE;
+        if poll.is_ready() {
+            header.state.set(state | Stage::Done as u8);
+            Ran::Done
         } else {
-            Stage::Pending
-        });
-        poll
+            header.state.set(state | Stage::Pending as u8);
+            if state & ABORTED == 0 {
+                Ran::Pending
+            } else {
+                Ran::Aborted
+            }
+        }
+    }
+
+    #[cold]
+    fn run_ended(self) -> Ran {
+        match self.header().stage() {
+            Stage::Pending => Ran::Aborted,
+            Stage::Running => panic!("a task is polled by its loop alone"),
+            Stage::Done | Stage::Taken => {
+                self.let_go(QUEUED);
+                Ran::Ended
+            }
+        }
+    }
+
+    /// The queue lets go of a task that is not run any more.
+    pub(super) fn leave_queue(self) {
+        self.let_go(QUEUED);
     }
 
     /// Drops the future; the output becomes [`JoinError::Cancelled`].
@@ -252,8 +277,7 @@ impl TaskRef {
         } else {
             self.drop_output();
         }
-        header.clear(IN_TABLE);
-        self.release();
+        self.let_go(IN_TABLE);
     }
 
     /// The handle is gone: nobody will take the output.
@@ -263,14 +287,16 @@ impl TaskRef {
         if header.stage() == Stage::Done {
             self.drop_output();
         }
-        header.clear(HAS_HANDLE);
-        self.release();
+        self.let_go(HAS_HANDLE);
     }
 
-    /// Frees the block if nothing holds it any more.
+    /// Ends one hold, and frees the block if nothing holds it any more.
     #[inline]
-    pub(crate) fn release(self) {
-        if !self.header().has(IN_TABLE | HAS_HANDLE | QUEUED) {
+    fn let_go(self, hold: u8) {
+        let header = self.header();
+        let state = header.state.get() & !hold;
+        header.state.set(state);
+        if state & (IN_TABLE | HAS_HANDLE | QUEUED) == 0 {
             self.free();
         }
     }
