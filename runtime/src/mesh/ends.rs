@@ -21,6 +21,10 @@ const TAKE_MAX: usize = 256;
 /// Items taken from a lane in one step, with one publication of the freed slots.
 const BATCH: usize = 16;
 
+/// A task that takes its answers itself may send this many calls in one poll before the items that
+/// came back are freed: what it allocates is bounded so.
+const RETURNS_EVERY: u32 = 16;
+
 /// What the two ends of one directed way share.
 #[derive(Debug)]
 pub(crate) struct Pair {
@@ -48,6 +52,8 @@ struct Outbound {
     lane: Producer<Traveller>,
     /// Items that found the lane full, oldest first.
     waiting: VecDeque<Traveller>,
+    /// Items sent since the returns were looked at last.
+    unlooked: u32,
     /// Woken when the lane has room again: sets this shard's doorbell for the target.
     room: Waker,
 }
@@ -135,19 +141,36 @@ impl Mesh {
     }
 
     /// Sends an item; when the lane is full it waits here, in order.
-    pub(crate) fn send(&self, to: ShardIndex, item: Traveller) {
+    pub(crate) fn send(&self, context: &Context, to: ShardIndex, item: Traveller) {
         if self.closed.get() {
             return drop(item);
         }
-        self.with_outbound(to, |out| {
+        let unlooked = self.with_outbound(to, |out| {
+            out.unlooked += 1;
             if !out.waiting.is_empty() {
                 out.waiting.push_back(item);
             } else if let Err(Full(item)) = out.lane.push(item) {
                 out.waiting.push_back(item);
                 out.pump();
             }
+            out.unlooked
         });
         self.mark_dirty(to);
+        if unlooked >= RETURNS_EVERY {
+            self.take_returns(to, context);
+        }
+    }
+
+    /// Frees items that are back, and wakes who waits for them.
+    fn take_returns(&self, from: ShardIndex, context: &Context) {
+        if let Some(out) = &mut self.peers.borrow_mut()[from.get()].out {
+            out.unlooked = 0;
+        }
+        if let Some(pair) = self.directory.used_pair(self.me, from) {
+            for item in pair.returns.take() {
+                item.arrive(context);
+            }
+        }
     }
 
     /// Sends an answered item back; it is published at the end of the turn.
@@ -180,6 +203,7 @@ impl Mesh {
             Outbound {
                 lane: producer,
                 waiting: VecDeque::new(),
+                unlooked: 0,
                 room: Waker::from(Arc::new(bell)),
             }
         });
@@ -298,11 +322,7 @@ impl Mesh {
     }
 
     fn take_from(&self, from: ShardIndex, context: &Context) {
-        if let Some(pair) = self.directory.used_pair(self.me, from) {
-            for item in pair.returns.take() {
-                item.arrive(context);
-            }
-        }
+        self.take_returns(from, context);
         let pumped = match &mut self.peers.borrow_mut()[from.get()].out {
             Some(out) => !out.waiting.is_empty() && out.pump(),
             None => false,
