@@ -2,6 +2,7 @@
 
 use super::ReadChunk;
 use super::shared::Handle;
+use super::slots::Run;
 use crate::sync::{Ordering, Site, acquire, release};
 
 /// The reading end of a [`lane()`](crate::lane()).
@@ -122,6 +123,24 @@ impl<T> Consumer<T> {
     pub fn is_abandoned(&self) -> bool {
         // Acquire, partner LaneLeave: a pop after this sees every value.
         self.shared.producer_left.load(acquire(Site::LaneReadLeft))
+    }
+
+    /// The slots from the head on that lie one behind the other, up to `count`.
+    #[inline(always)]
+    pub(super) fn run(&self, count: usize) -> Run<T> {
+        self.shared.slots().run(self.head, count)
+    }
+
+    /// As [`take`](Self::take), out of a run that began at the head and is read in order.
+    ///
+    /// # Safety
+    ///
+    /// As for `take`; `index` counts the values taken from `run` so far.
+    #[inline(always)]
+    pub(super) unsafe fn take_from(&mut self, run: &Run<T>, index: usize) -> T {
+        self.head = self.head.wrapping_add(1);
+        // SAFETY: As in `take`.
+        unsafe { run.read(index) }
     }
 
     /// Takes the oldest value without handing its slot back.
