@@ -195,9 +195,9 @@ impl<T> Consumer<T> {
 impl<T> Drop for Consumer<T> {
     #[inline]
     fn drop(&mut self) {
-        // SAFETY: Valid: `head` is this consumer's position. Exclusive: it is the lane's only
-        // consumer, and takes nothing after its drop.
-        unsafe { self.shared.consumer_leaves(self.head) };
+        // SAFETY: The handle is not used after its end's drop, and `head` is this consumer's
+        // position.
+        unsafe { Handle::end_consumer(self.shared.shared(), self.head) };
     }
 }
 

@@ -216,8 +216,8 @@ impl<T> Producer<T> {
 impl<T> Drop for Producer<T> {
     #[inline]
     fn drop(&mut self) {
-        self.flush();
-        self.shared.producer_leaves();
+        // SAFETY: The handle is not used after its end's drop.
+        unsafe { Handle::end_producer(self.shared.shared(), self.tail) };
     }
 }
 
