@@ -212,7 +212,8 @@ impl<T> Handle<T> {
         self.slots
     }
 
-    /// The producer goes, with all up to `tail` published. It ends a handle, which is not used again.
+    /// The producer goes, with all up to `tail` published. It ends a handle, which is not used
+    /// again.
     ///
     /// It takes values, so that an end's drop is one call and the end's cursors stay in registers
     /// wherever they are used (bench row `one_way_single`).
@@ -241,8 +242,8 @@ impl<T> Handle<T> {
     pub(super) unsafe fn end_consumer(shared: NonNull<Shared<T>>, head: usize) {
         // SAFETY: As in `end_producer`.
         let shared = unsafe { Arc::from_raw(shared.as_ptr()) };
-        // SAFETY: Valid: as the caller vouches. Exclusive: it is the lane's only consumer, and takes
-        // nothing after its end.
+        // SAFETY: Valid: as the caller vouches. Exclusive: it is the lane's only consumer, and
+        // takes nothing after its end.
         unsafe { shared.consumer_leaves(head) };
     }
 

@@ -37,6 +37,11 @@ impl Pace {
         }
     }
 
+    /// Time has passed that the shard did not see: the next turn reads the clock.
+    pub(crate) fn time_passed(&mut self) {
+        self.is_timed = false;
+    }
+
     /// Fewer polls a slice when they are long: a slice should not pass the task budget.
     fn adapt(&mut self, polls: u32, slice_ns: u64, budget_ns: u64) {
         if polls > 0 {
@@ -78,7 +83,7 @@ impl Context {
         {
             self.driver().turn();
             pace.driver_last = now;
-            pace.is_timed = false;
+            pace.time_passed();
         }
         Turn { polls }
     }

@@ -26,8 +26,8 @@ thread_local! {
 pub(crate) fn with_current<R>(f: impl FnOnce(&Context) -> R) -> Option<R> {
     let found = FOUND.get();
     let entry = affinity::entry();
-    // `f` is called in one place and never handed on, so that a future in it can be written straight
-    // to where it lives (bench row `spawn_join`).
+    // `f` is called in one place and never handed on, so that a future in it can be written
+    // straight to where it lives (bench row `spawn_join`).
     let context = if entry == 0 || found.entry != entry {
         look(entry)?
     } else {

@@ -3,8 +3,8 @@
 //! An item is allocated by its sender and travels: in a lane to the target, back over the pair's
 //! [`Returns`]. Until it is answered, whoever holds the [`Traveller`] owns the item's body; lanes
 //! hand it over by Release and Acquire. `answered` gives the body to the sender's [`Sent`] handle,
-//! which may see it before the item is back: then it takes the output where it lies. The item is its
-//! own place in `Returns`, so a reply never waits for room.
+//! which may see it before the item is back: then it takes the output where it lies. The item is
+//! its own place in `Returns`, so a reply never waits for room.
 //! Cancel rule: the sender sets `cancelled`, fences and reads `worker`; the target stores `worker`,
 //! fences and reads `cancelled`. One of the two sees the other.
 //! End rule: the traveller's return and the end of `Sent` both swap `ends`; the second frees the
@@ -70,8 +70,8 @@ pub(super) struct Header {
     ends: AtomicU8,
 }
 
-/// The beginning of the line that the body is in; with a body of up to 56 bytes one line crosses for
-/// an answer.
+/// The beginning of the line that the body is in; with a body of up to 56 bytes one line crosses
+/// for an answer.
 struct Face {
     /// The body is the sender's: it holds the output.
     answered: AtomicBool,
@@ -319,7 +319,12 @@ impl<T> Drop for Sent<T> {
     /// Never waits: the target drops what it has of the item and sends it back.
     fn drop(&mut self) {
         let header = header(self.item);
-        if header.ends.load(Ordering::Relaxed) == TRAVELLING && !self.is_answered() {
+        if self.is_answered() {
+            contain("the drop of a call's answer", || {
+                // SAFETY: An answered item's body is the sender's.
+                unsafe { empty(self.item) };
+            });
+        } else if header.ends.load(Ordering::Relaxed) == TRAVELLING {
             header.cancelled.store(true, Ordering::Relaxed);
             // Pairs with the fence in `Work::enter`.
             fence(Ordering::SeqCst);

@@ -40,8 +40,8 @@ enum Stage {
     Taken = 3,
 }
 
-/// Where a task's [`Stage`] stands among its flags. One byte holds them all: a byte read out of a wider
-/// write made a moment ago waits for that write (bench row `spawn_join`).
+/// Where a task's [`Stage`] stands among its flags. One byte holds them all: a byte read out of a
+/// wider write made a moment ago waits for that write (bench row `spawn_join`).
 const STAGE: u8 = 3;
 /// The task table holds the task.
 const IN_TABLE: u8 = 4;
@@ -205,8 +205,8 @@ impl TaskRef {
         unsafe { self.0.as_ref() }
     }
 
-    /// Takes the task over from its queue and polls its future, unless there is none any more or its
-    /// end was asked for.
+    /// Takes the task over from its queue and polls its future, unless there is none any more or
+    /// its end was asked for.
     ///
     /// The state is read and written once on each side of the poll: it was written a moment ago, so
     /// each look at it waits for the last write (bench row `spawn_join`).

@@ -53,7 +53,8 @@ impl TaskTable {
         f(unsafe { &mut *self.slots.get() })
     }
 
-    /// Takes a free slot out, with its next task's generation. `None` when all 2^24 slots are taken.
+    /// Takes a free slot out, with its next task's generation. `None` when all 2^24 slots are
+    /// taken.
     ///
     /// `open` is called first with a slot that was never used before.
     #[inline]
