@@ -11,6 +11,8 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
+use corelane::task::wake;
+
 /// A number of permits, shared by the tasks of one shard.
 ///
 /// Clones share the permits. Taking and giving back one costs no atomic operation.
@@ -95,7 +97,8 @@ impl Shared {
             Some(waiter) => {
                 waiter.granted.set(true);
                 let waker = waiter.waker.take();
-                waker.into_iter().for_each(Waker::wake);
+                // A broken waker must not break whoever gives the permit back.
+                waker.into_iter().for_each(wake);
             }
         }
     }

@@ -140,3 +140,32 @@ fn permits_agree_with_a_model_of_their_queue() {
         agrees_with_the_model(seed);
     }
 }
+
+/// Panics when it wakes.
+struct Bomb;
+
+impl Wake for Bomb {
+    fn wake(self: Arc<Self>) {
+        panic!("a waker that panics");
+    }
+}
+
+#[test]
+fn permit_that_meets_a_waker_that_panics_is_given_all_the_same() {
+    let limit = Limit::new(1);
+    let permit = limit.try_acquire().unwrap();
+    let mut broken = pin!(limit.acquire());
+    let bomb = Waker::from(Arc::new(Bomb));
+    let polled = broken.as_mut().poll(&mut Context::from_waker(&bomb));
+    assert!(polled.is_pending());
+    let mut behind = Waiting::new(&limit);
+    assert!(behind.poll().is_pending());
+    drop(permit);
+    let polled = broken.as_mut().poll(&mut Context::from_waker(&bomb));
+    let Poll::Ready(permit) = polled else {
+        panic!("the permit was given");
+    };
+    drop(permit);
+    assert_eq!(behind.wakes(), 1);
+    assert!(behind.poll().is_ready());
+}

@@ -1,8 +1,8 @@
-//! Concurrency primitives built from per-core parts, for any executor.
+//! Lanes between two parties, and sleep and wake, for threads and any executor.
 //!
-//! Nothing here knows an executor: whoever waits hands in a [`Waker`](std::task::Waker). The same
-//! lane works on Corelane, inside glommio, on a current-thread Tokio runtime a core, or under a
-//! plain `block_on`.
+//! Nothing here knows an executor: whoever waits hands in a [`Waker`](std::task::Waker), or blocks
+//! its thread. One set of tests runs on Corelane's shards, in its simulation, on current-thread
+//! Tokio runtimes and on plain threads. In this version there are no other primitives.
 //!
 //! # Lanes
 //!
@@ -12,44 +12,50 @@
 //! whole ring behind.
 //!
 //! ```
-//! use corelane_primitives::{Full, lane};
+//! use corelane_primitives::lane;
 //!
-//! let (mut producer, mut consumer) = lane(4);
-//! std::thread::scope(|scope| {
+//! // Numbers go through three threads: made, squared, summed up.
+//! let (mut numbers, mut to_square) = lane(64);
+//! let (mut squares, mut to_sum) = lane(64);
+//! let sum = std::thread::scope(|scope| {
 //!     scope.spawn(move || {
-//!         let mut next = 0;
-//!         while next < 1_000 {
-//!             match producer.push(next) {
-//!                 Ok(()) => next += 1,
-//!                 Err(Full(_)) => std::thread::yield_now(),
-//!             }
+//!         for number in 0..1_000_u64 {
+//!             numbers.blocking_send(number).expect("the next stage is there");
 //!         }
 //!     });
 //!     scope.spawn(move || {
-//!         let mut sum = 0;
-//!         while !(consumer.is_abandoned() && consumer.is_empty()) {
-//!             sum += consumer.read_chunk(256).sum::<u64>();
+//!         while let Some(number) = to_square.blocking_recv() {
+//!             squares.blocking_send(number * number).expect("the next stage is there");
 //!         }
-//!         assert_eq!(sum, 499_500);
 //!     });
+//!     std::iter::from_fn(|| to_sum.blocking_recv()).sum::<u64>()
 //! });
+//! assert_eq!(sum, 332_833_500);
 //! ```
 //!
-//! Each end has three ways to work, and they mix freely:
+//! A stage that ends drops its producer, and the next one finds the end behind the last value; one
+//! that breaks drops its consumer, and the one before it gets its value back.
+//!
+//! Each end has four ways to work:
 //!
 //! - One by one, [`push`](Producer::push) and [`pop`](Consumer::pop): one store each, and seldom a
 //!   load of the other end's line.
 //! - Many as one, [`push_batch`](Producer::push_batch) and [`write_chunk`](Producer::write_chunk),
 //!   [`pop_batch`](Consumer::pop_batch) and [`read_chunk`](Consumer::read_chunk): the same for the
 //!   whole batch.
-//! - Waiting, [`send`](Producer::send), [`room`](Producer::room) and
-//!   [`poll_room`](Producer::poll_room), [`recv`](Consumer::recv) and
-//!   [`poll_ready`](Consumer::poll_ready): a fence besides, and a wake if the other end sleeps.
+//! - Waiting in a task, [`send`](Producer::send) and [`room`](Producer::room),
+//!   [`recv`](Consumer::recv) and [`ready`](Consumer::ready), or their polls: a fence besides, and
+//!   a wake if the other end sleeps.
+//! - Waiting on a thread, [`blocking_send`](Producer::blocking_send) and
+//!   [`blocking_recv`](Consumer::blocking_recv), [`blocking_room`](Producer::blocking_room) and
+//!   [`blocking_ready`](Consumer::blocking_ready): the same, asleep in the kernel.
 //!
-//! The first two are wait-free and never wake anybody. If the other end may be asleep, call
-//! [`Producer::notify`] or [`Consumer::notify`] once after a batch; it costs a fence and a load
-//! when that end is awake. An end that goes to sleep itself announces first what it left unsaid, so
-//! two ends never sleep on each other. Memory is `capacity` slots and 768 bytes, allocated once.
+//! **The first two are wait-free and never wake anybody.** Where the other end waits, in a task or
+//! on a thread, a push or a pop alone leaves it asleep: call [`Producer::notify`] or
+//! [`Consumer::notify`] once after a batch, which costs a fence and a load when that end is awake.
+//! Sending and receiving, and leaving, notify by themselves. An end that goes to sleep itself
+//! announces first what it left unsaid, so two ends never sleep on each other. Memory is `capacity`
+//! slots and 768 bytes, allocated once.
 //!
 //! # Cancel safety
 //!

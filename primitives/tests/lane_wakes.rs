@@ -114,6 +114,7 @@ fn futures_dropped_while_waiting_are_not_woken_and_leave_nothing() {
     let mut cx = Context::from_waker(&waker);
     let (mut producer, mut consumer) = lane(1);
 
+    assert!(pin!(consumer.ready()).poll(&mut cx).is_pending());
     assert!(pin!(consumer.recv()).poll(&mut cx).is_pending());
     drop(producer.send(7)); // never polled
     assert!(consumer.is_empty());
@@ -123,6 +124,7 @@ fn futures_dropped_while_waiting_are_not_woken_and_leave_nothing() {
     assert!(pin!(producer.send(2)).poll(&mut cx).is_pending());
     assert!(pin!(producer.room(1)).poll(&mut cx).is_pending());
     drop(consumer.recv()); // never polled
+    assert_eq!(pin!(consumer.ready()).poll(&mut cx), Poll::Ready(true));
     assert_eq!(pin!(consumer.recv()).poll(&mut cx), Poll::Ready(Some(1)));
     assert_eq!(consumer.pop(), None, "a dropped send leaves nothing");
     assert_eq!(bell.rings(), 0);
@@ -258,6 +260,26 @@ fn panicking_waker_breaks_nothing_and_does_not_count_as_a_wake() {
         1,
         "what was inside is dropped all the same"
     );
+}
+
+#[test]
+fn ends_dropped_by_a_panic_survive_wakers_that_panic() {
+    let waker = Waker::from(Arc::new(Act(|| panic!("as planned"))));
+    let value = Arc::new(());
+    let (mut producer, left) = lane(1);
+    assert!(producer.push(value.clone()).is_ok());
+    assert_eq!(room(&mut producer, &waker, 1), Poll::Pending);
+    let (left_too, mut consumer) = lane::<()>(1);
+    assert_eq!(ready(&mut consumer, &waker), Poll::Pending);
+    let panicking = catch_unwind(AssertUnwindSafe(move || {
+        let _dropped = (left, left_too);
+        panic!("the first one");
+    }));
+    let first = panicking.unwrap_err();
+    assert_eq!(first.downcast_ref(), Some(&"the first one"));
+    assert_eq!(room(&mut producer, &waker, 1), Poll::Ready(Err(Closed(()))));
+    assert_eq!(ready(&mut consumer, &waker), Poll::Ready(false));
+    assert_eq!(Arc::strong_count(&value), 1, "what was inside is dropped");
 }
 
 #[test]

@@ -34,6 +34,12 @@ pub enum StartError {
     /// The placement names no processor that this process may use.
     #[error("the placement leaves no processor to run on")]
     NoProcessor,
+    /// No shard was asked for.
+    #[error("a runtime has at least one shard")]
+    NoShards,
+    /// The placement names a processor that no machine has.
+    #[error("there is no processor {0}")]
+    Processor(usize),
     /// The operating system refused to pin a shard's thread.
     #[error("a shard could not be pinned")]
     Pin(#[from] PinError),
@@ -58,6 +64,9 @@ pub enum StartError {
     /// A lane's capacity must be a power of two, 2 to 2^20.
     #[error("lane capacity {0} is not a power of two from 2 to 2^20")]
     LaneCapacity(u32),
+    /// An inbox must have room for 1 to 2^20 calls.
+    #[error("inbox capacity {0} is not from 1 to 2^20")]
+    InboxCapacity(usize),
     /// A number of receive buffers must be a power of two, 1 to 32,768.
     #[error("{0} receive buffers are not a power of two from 1 to 32,768")]
     Buffers(u32),
@@ -139,6 +148,10 @@ pub enum ShutdownError {
         /// How many operations were left.
         operations: usize,
     },
+    /// A shard cannot wait for its own end. It was asked for all the same: the shards end by
+    /// themselves.
+    #[error("a shard does not wait for the end of its own runtime")]
+    OnShard,
 }
 
 /// What a task or call panicked with.

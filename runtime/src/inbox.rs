@@ -8,6 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
 
 use crate::sync::{AtomicU64, Ordering};
+use crate::task::wake_all;
 
 /// Something to do on the shard, made outside of it.
 pub(crate) type Job = Box<dyn FnOnce() + Send>;
@@ -95,7 +96,7 @@ impl Inbox {
         let jobs = content.jobs.drain(..count).collect();
         let waiters = std::mem::take(&mut content.waiters);
         drop(content);
-        waiters.into_iter().for_each(Waker::wake);
+        wake_all(waiters);
         jobs
     }
 
@@ -115,6 +116,6 @@ impl Inbox {
             .fetch_sub(left.jobs.len() as u64, Ordering::Release);
         drop(content);
         drop(left.jobs);
-        left.waiters.into_iter().for_each(Waker::wake);
+        wake_all(left.waiters);
     }
 }

@@ -2,12 +2,14 @@
 #![allow(clippy::unwrap_used)]
 
 use std::future::{Future, pending};
+use std::io::Read;
 use std::pin::pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, mpsc};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
+use corelane::net::TcpStream;
 use corelane::task::yield_now;
 use corelane::time::sleep;
 use corelane::{
@@ -27,8 +29,12 @@ fn two_shards(driver: Driver) -> Builder {
 
 /// Starts two shards on each driver that is there.
 fn on_each(test: impl Fn(Running)) {
+    on_each_with(|builder| builder, test);
+}
+
+fn on_each_with(settings: fn(Builder) -> Builder, test: impl Fn(Running)) {
     for driver in [Driver::Uring, Driver::Epoll] {
-        match two_shards(driver).start() {
+        match settings(two_shards(driver)).start() {
             Ok(running) => test(running),
             Err(StartError::Driver { .. }) if driver == Driver::Uring => {
                 eprintln!("this machine refuses io_uring");
@@ -295,6 +301,81 @@ fn no_deadline_and_no_limit_are_too_long() {
     }
     let endless = two_shards(Driver::Auto).shutdown_limit(Duration::MAX);
     drop(endless.start().unwrap());
+}
+
+/// Without an end: what waited for the shards would wait for ever.
+fn endless(builder: Builder) -> Builder {
+    builder.shutdown_limit(Duration::MAX)
+}
+
+// proves: RT-23
+#[test]
+fn runtime_that_its_own_shard_drops_stops_without_blocking_it() {
+    on_each_with(endless, |running| {
+        let (tell, told) = mpsc::channel();
+        let other = running.shard(1).submit(pending::<()>);
+        let own = running.shard(0).submit(move || async move {
+            drop(running);
+            tell.send(()).unwrap();
+            pending::<()>().await;
+        });
+        told.recv_timeout(LIMIT).unwrap();
+        for call in [own, other] {
+            assert!(matches!(call.wait(), Err(SubmitError::ShardGone)));
+        }
+    });
+}
+
+// proves: RT-23
+#[test]
+fn shutdown_on_an_own_shard_begins_the_end_and_does_not_wait() {
+    on_each_with(endless, |running| {
+        let (tell, told) = mpsc::channel();
+        let other = running.shard(1).submit(shutdown::wait);
+        let own = running.shard(0).submit(move || async move {
+            tell.send(running.shutdown(AN_HOUR)).unwrap();
+            shutdown::wait().await;
+        });
+        let answer = told.recv_timeout(LIMIT).unwrap();
+        assert!(matches!(answer, Err(ShutdownError::OnShard)), "{answer:?}");
+        // Tasks have their time, and the shards end with the last of them.
+        for call in [own, other] {
+            call.wait().unwrap();
+        }
+    });
+}
+
+/// Sends without waiting when it is dropped.
+struct SaysBye(TcpStream);
+
+impl Drop for SaysBye {
+    fn drop(&mut self) {
+        let sent = pin!(self.0.write_all("bye")).poll(&mut Context::from_waker(Waker::noop()));
+        assert!(matches!(sent, Poll::Ready((Ok(()), _))), "{sent:?}");
+    }
+}
+
+// proves: RT-23
+#[test]
+fn task_that_is_dropped_at_the_end_can_still_send() {
+    on_each(|running| {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let addr = listener.local_addr().unwrap();
+        let call = running.shard(1).submit(move || async move {
+            let stream = SaysBye(TcpStream::connect(addr).await.unwrap());
+            spawn(async move {
+                pending::<()>().await;
+                drop(stream);
+            })
+            .detach();
+        });
+        call.wait().unwrap();
+        let (mut client, _) = listener.accept().unwrap();
+        drop(running);
+        let mut said = String::new();
+        client.read_to_string(&mut said).unwrap();
+        assert_eq!(said, "bye");
+    });
 }
 
 // proves: RT-8

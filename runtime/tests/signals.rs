@@ -6,7 +6,8 @@ use std::os::unix::process::ExitStatusExt;
 use std::pin::pin;
 use std::process::{Command, ExitStatus};
 use std::rc::Rc;
-use std::task::Poll;
+use std::sync::Arc;
+use std::task::{Context, Poll, Wake, Waker};
 
 use corelane::signal::{self, Signal, Signals};
 use corelane::{Driver, Placement, Runtime, shard, shards, sim, spawn, task};
@@ -126,6 +127,35 @@ async fn dropped_call_takes_no_signal() {
         assert_eq!(signals.next().await, Signal::Terminate);
     }
     assert!(is_pending(signals.next()).await);
+}
+
+/// Panics when it wakes.
+struct Bomb;
+
+impl Wake for Bomb {
+    fn wake(self: Arc<Self>) {
+        panic!("a waker that panics");
+    }
+}
+
+// proves: RT-18
+#[corelane::test(shards = 1)]
+async fn signals_are_heard_past_a_waker_that_panics() {
+    if !is_child() {
+        assert!(in_child("signals_are_heard_past_a_waker_that_panics", &driver()).success());
+        return;
+    }
+    let bomb = Waker::from(Arc::new(Bomb));
+    let (mut broken, mut whole) = (Signals::new().unwrap(), Signals::new().unwrap());
+    for _ in 0..3 {
+        let mut next = pin!(broken.next());
+        let polled = next.as_mut().poll(&mut Context::from_waker(&bomb));
+        assert!(polled.is_pending());
+        assert!(is_pending(whole.next()).await);
+        raise(Raised::TERM);
+        assert_eq!(whole.next().await, Signal::Terminate);
+        assert_eq!(next.await, Signal::Terminate);
+    }
 }
 
 #[test]

@@ -9,11 +9,13 @@
 //!   the current thread is;
 //! - [`ThreadAware`]: a value that can be told that it has moved, implemented for the types of
 //!   core, alloc and std;
+//! - `Arc` (feature `std`): a shared pointer with a value a core, a memory node or a process, by
+//!   the strategies `PerCore`, `PerNuma` and `PerProcess` or one's own; `storage` for values that
+//!   exist before it does;
+//! - [`closure`]: closures whose captures relocate;
+//! - [`Unaware`]: a wrapper for values to which no core matters;
 //! - `topology` (feature `threads`): the cores, caches and memory nodes that this process may use;
 //! - `registry` (feature `threads`): pinning threads to them.
-//!
-//! The shared pointer whose value is per core, its strategies, the closures that relocate their
-//! captures and the derive macro are not in this version yet.
 //!
 //! # Example
 //!
@@ -47,21 +49,42 @@
 //!
 //! | feature | default | what it adds |
 //! |---|---|---|
-//! | `std` | yes | the current affinity, and implementations for the types of std |
+//! | `derive` | yes | `#[derive(ThreadAware)]` |
+//! | `std` | yes | `Arc`, the current affinity, and implementations for the types of std |
 //! | `threads` | no | `topology` and `registry`; brings `std`, core_affinity and rustix |
+//! | `bytes`, `http`, `uuid` | no | implementations for the types of these crates, version 1 |
+//! | `jiff02` | no | implementations for the types of jiff 0.2 |
+//! | `core-interop` | no | `interop`: our types under hosts that know `thread_aware_core` |
 //!
-//! Without `std` the crate needs `alloc` only. The crate has no unsafe code.
+//! Without `std` the crate needs `alloc` only. Unsafe code stands in the `Arc` alone.
 #![cfg_attr(not(feature = "std"), no_std)]
 #![deny(unsafe_code)]
 
 extern crate alloc;
 
 pub mod affinity;
+#[cfg(feature = "std")]
+#[allow(unsafe_code)]
+mod arc;
+pub mod closure;
+#[cfg(feature = "core-interop")]
+pub mod interop;
+#[cfg(all(feature = "std", corelane_loom))]
+#[doc(hidden)]
+pub mod model;
 #[cfg(feature = "threads")]
 pub mod registry;
 mod relocate;
 mod sync;
 #[cfg(feature = "threads")]
 pub mod topology;
+mod unaware;
 
+#[cfg(feature = "std")]
+pub use arc::{
+    Arc, Ignored, PerCore, PerNuma, PerProcess, RelocateError, StorageError, Weak, storage,
+};
+#[cfg(feature = "derive")]
+pub use corelane_thread_aware_derive::ThreadAware;
 pub use relocate::ThreadAware;
+pub use unaware::{Unaware, unaware};

@@ -1,23 +1,21 @@
-//! Each guarantee names the test that proves it, and that test names the guarantee.
+//! Each guarantee names the files whose tests prove it, and those tests name the guarantee.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::tree::{File, Tree, assert_clean, assert_fires};
 
 const DOCUMENT: &str = "docs/guarantees.md";
 const MARK: &str = "// proves: ";
 
-/// One test of one guarantee: the same fact, read from the document or from a source.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Proof {
-    id: String,
-    /// `path/of/file.rs::name_of_test`.
-    test: String,
-}
+/// What one sentence may take, in characters.
+const SENTENCE_CHARS_MAX: usize = 200;
 
-/// The rows `| ID | sentence | tests |` of the document, tests in backticks.
-fn promised(tree: &Tree) -> (BTreeSet<Proof>, Vec<String>) {
-    let mut proofs = BTreeSet::new();
+/// For each id the files with its tests: the same facts, read from the document or the sources.
+type Proofs = BTreeMap<String, BTreeSet<String>>;
+
+/// The rows `| ID | sentence | files |` of the document, files in backticks.
+fn promised(tree: &Tree) -> (Proofs, Vec<String>) {
+    let mut proofs = Proofs::new();
     let mut offenders = Vec::new();
     for (number, line) in tree.find(DOCUMENT).into_iter().flat_map(File::lines) {
         let cells: Vec<&str> = line
@@ -27,21 +25,21 @@ fn promised(tree: &Tree) -> (BTreeSet<Proof>, Vec<String>) {
         if !line.starts_with("| ") || !is_id(cells[0]) {
             continue;
         }
-        let tests = cells
-            .last()
-            .map_or("", |cell| *cell)
-            .split('`')
-            .skip(1)
-            .step_by(2);
-        let before = proofs.len();
-        proofs.extend(tests.map(|test| Proof {
-            id: cells[0].into(),
-            test: test.into(),
-        }));
-        if cells.len() != 3 || proofs.len() == before {
+        let [id, sentence, files] = cells[..] else {
             offenders.push(format!(
-                "{DOCUMENT}:{number}: wants | ID | what holds | `file::test` |"
+                "{DOCUMENT}:{number}: wants | id | sentence | `file` |"
             ));
+            continue;
+        };
+        if !is_one_sentence(sentence) {
+            let max = SENTENCE_CHARS_MAX;
+            offenders.push(format!(
+                "{DOCUMENT}:{number}: wants one sentence, up to {max} chars"
+            ));
+        }
+        let files = files.split('`').skip(1).step_by(2).map(str::to_owned);
+        if proofs.insert(id.into(), files.collect()).is_some() {
+            offenders.push(format!("{DOCUMENT}:{number}: a second row for {id}"));
         }
     }
     (proofs, offenders)
@@ -55,9 +53,14 @@ fn is_id(cell: &str) -> bool {
     })
 }
 
+fn is_one_sentence(text: &str) -> bool {
+    let ends = text.ends_with('.') && !text.contains(". ") && !text.contains("; ");
+    ends && text.chars().count() <= SENTENCE_CHARS_MAX
+}
+
 /// The marks in the sources, each directly above the attributes of its test.
-fn proved(tree: &Tree) -> (BTreeSet<Proof>, Vec<String>) {
-    let mut proofs = BTreeSet::new();
+fn proved(tree: &Tree) -> (Proofs, Vec<String>) {
+    let mut proofs = Proofs::new();
     let mut offenders = Vec::new();
     for file in tree.rust() {
         let lines: Vec<&str> = file.text.lines().map(str::trim).collect();
@@ -65,55 +68,57 @@ fn proved(tree: &Tree) -> (BTreeSet<Proof>, Vec<String>) {
             let Some(ids) = line.strip_prefix(MARK) else {
                 continue;
             };
-            let Some(name) = test_below(&lines[index + 1..]) else {
-                offenders.push(format!(
-                    "{}:{}: no test below the mark",
-                    file.path,
-                    index + 1
-                ));
+            if !is_above_test(&lines[index + 1..]) {
+                let number = index + 1;
+                offenders.push(format!("{}:{number}: no test below the mark", file.path));
                 continue;
-            };
+            }
             for id in ids.split(',').map(|id| id.trim().trim_end_matches('.')) {
-                let test = format!("{}::{name}", file.path);
-                proofs.insert(Proof {
-                    id: id.into(),
-                    test,
-                });
+                let files = proofs.entry(id.into()).or_default();
+                files.insert(file.path.clone());
             }
         }
     }
     (proofs, offenders)
 }
 
-/// The name of the test whose attributes begin at the first line that is no comment.
-fn test_below<'a>(lines: &[&'a str]) -> Option<&'a str> {
+/// Whether a test's attributes begin at the first line that is no comment.
+fn is_above_test(lines: &[&str]) -> bool {
     let mut is_test = false;
     for line in lines.iter().skip_while(|line| line.starts_with("//")) {
-        if let Some((_, rest)) = line.split_once("fn ").filter(|_| !line.starts_with("#[")) {
-            let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_')?;
-            return is_test.then(|| &rest[..end]);
+        if line.contains("fn ") && !line.starts_with("#[") {
+            return is_test;
         }
         is_test |= line.starts_with("#[") && line.contains("test");
         if line.is_empty() {
-            return None;
+            return false;
         }
     }
-    None
+    false
 }
 
 fn offenders(tree: &Tree) -> Vec<String> {
     let (promised, mut offenders) = promised(tree);
     let (proved, misplaced) = proved(tree);
     offenders.extend(misplaced);
-    for Proof { id, test } in promised.difference(&proved) {
-        offenders.push(format!("{DOCUMENT}: {id}: {test} carries no `{MARK}{id}`"));
-    }
-    let rows: BTreeSet<&str> = promised.iter().map(|proof| proof.id.as_str()).collect();
-    for Proof { id, test } in proved
-        .iter()
-        .filter(|proof| !rows.contains(proof.id.as_str()))
-    {
-        offenders.push(format!("{DOCUMENT}: no row for {id}, which {test} proves"));
+    let none = BTreeSet::new();
+    let ids: BTreeSet<&String> = promised.keys().chain(proved.keys()).collect();
+    for id in ids {
+        let named = promised.get(id).unwrap_or(&none);
+        let marked = proved.get(id).unwrap_or(&none);
+        if !promised.contains_key(id) {
+            offenders.push(format!("{DOCUMENT}: no row for {id}, proved in {marked:?}"));
+        } else if named.is_empty() {
+            offenders.push(format!("{DOCUMENT}: {id} names no file"));
+        }
+        for file in named.difference(marked) {
+            offenders.push(format!(
+                "{DOCUMENT}: {id}: no test in `{file}` has `{MARK}{id}`"
+            ));
+        }
+        for file in marked.difference(named).filter(|_| !named.is_empty()) {
+            offenders.push(format!("{DOCUMENT}: {id}: its row lacks `{file}`"));
+        }
     }
     offenders
 }
@@ -125,34 +130,41 @@ fn guarantees_and_proofs_agree() {
 
 #[test]
 fn agreement_passes() {
-    let row = "| L-1 | Holds. | `a/tests/b.rs::holds`, `a/tests/b.rs::too` |";
+    let row = "| L-1 | Holds. | `a/tests/b.rs`, `a/tests/c.rs` |";
     let test = format!(
         "{MARK}L-1\n// In both ways.\n#[test]\nfn holds() {{}}\n\n\
-         {MARK}L-1\n    #[corelane::test(sim)]\n    async fn too() {{}}\n\
-         {MARK}L-1\n#[test]\nfn more() {{}}"
+         {MARK}L-1\n    #[corelane::test(sim)]\n    async fn too() {{}}\n"
     );
-    assert_fires(
-        &offenders(&Tree::sample(&[(DOCUMENT, row), ("a/tests/b.rs", &test)])),
-        &[],
-    );
+    let files = [
+        (DOCUMENT, row),
+        ("a/tests/b.rs", &test),
+        ("a/tests/c.rs", &test),
+    ];
+    assert_fires(&offenders(&Tree::sample(&files)), &[]);
 }
 
 #[test]
 fn rule_fires() {
-    let rows = "| id | what holds | tests |\n|---|---|---|\n| L-1 | Holds. | `b.rs::gone` |\n\
-                | L-2 | Holds. | none |";
+    let rows = "| id | what holds | tests |\n|---|---|---|\n| L-1 | Holds. | `gone.rs` |\n\
+                | L-2 | Holds. | none |\n| L-3 | Holds; too. | `b.rs` |\n| L-4 | Holds. |\n\
+                | L-1 | Holds. | `gone.rs` |\n| L-5 | Holds | `b.rs` |";
     let tests = format!(
-        "{MARK}RT-3, RT-4\n#[test]\nfn f() {{}}\n{MARK}RT-7\n\n#[test]\nfn g() {{}}\n\
+        "{MARK}RT-3, L-3, L-5\n#[test]\nfn f() {{}}\n{MARK}RT-7\n\n#[test]\nfn g() {{}}\n\
          {MARK}RT-8\nfn h() {{}}"
     );
-    let tree = Tree::sample(&[(DOCUMENT, rows), ("b.rs", &tests)]);
+    let other = format!("{MARK}L-3\n#[test]\nfn i() {{}}");
+    let tree = Tree::sample(&[(DOCUMENT, rows), ("b.rs", &tests), ("c.rs", &other)]);
     let wanted = [
-        "guarantees.md:4: wants",
+        "guarantees.md:5: wants one sentence",
+        "guarantees.md:6: wants | id |",
+        "guarantees.md:7: a second row for L-1",
+        "guarantees.md:8: wants one sentence",
         "b.rs:4: no test below",
         "b.rs:8: no test below",
-        "L-1: b.rs::gone carries no",
-        "no row for RT-3, which b.rs::f",
-        "no row for RT-4, which b.rs::f",
+        "L-1: no test in `gone.rs`",
+        "L-2 names no file",
+        "L-3: its row lacks `c.rs`",
+        "no row for RT-3",
     ];
     assert_fires(&offenders(&tree), &wanted);
 }

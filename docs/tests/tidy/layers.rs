@@ -24,18 +24,23 @@ const PARTS: [(&str, &[&str]); 4] = [
 ];
 
 /// Packages above the libraries, which use them and not one another.
-const TOP: [&str; 4] = [
+const TOP: [&str; 6] = [
     "corelane-examples",
     "corelane-benches",
+    "corelane-compat-ours",
+    "corelane-compat-published",
     "corelane-docs",
     "corelane-contract",
 ];
 
-/// One package and the names of the workspace's packages that it depends on, in any table.
+/// One package and the names of the workspace's packages that it depends on.
 #[derive(Debug)]
 struct Package {
     name: String,
+    /// In any table.
     ours: Vec<String>,
+    /// For its tests alone.
+    in_tests: Vec<String>,
 }
 
 fn packages(tree: &Tree) -> Vec<Package> {
@@ -55,19 +60,23 @@ fn packages(tree: &Tree) -> Vec<Package> {
             .to_owned()
     };
     let all: Vec<String> = members.iter().map(name).collect();
-    let own = |manifest: &toml::Table| {
+    let own = |manifest: &toml::Table, tables: &[&str]| {
         let mut keys = Vec::new();
-        dependencies(manifest, &mut keys);
+        dependencies(manifest, tables, &mut keys);
         let names = keys
             .into_iter()
             .map(|key| shared.get(&key).cloned().unwrap_or(key));
-        names.filter(|key| all.contains(key)).collect()
+        names.filter(|key| all.contains(key)).collect::<Vec<_>>()
     };
     members
         .iter()
         .map(|manifest| Package {
             name: name(manifest),
-            ours: own(manifest),
+            ours: own(manifest, &TABLES),
+            in_tests: own(manifest, &TABLES[2..])
+                .into_iter()
+                .filter(|used| !own(manifest, &TABLES[..2]).contains(used))
+                .collect(),
         })
         .collect()
 }
@@ -93,16 +102,19 @@ fn renamed(table: &toml::Value) -> BTreeMap<String, String> {
         .collect()
 }
 
-/// Every dependency of a manifest: normal, build and dev, for all targets.
-fn dependencies(table: &toml::Table, out: &mut Vec<String>) {
+/// The tables of a manifest that name dependencies, the one for tests last.
+const TABLES: [&str; 3] = ["dependencies", "build-dependencies", "dev-dependencies"];
+
+/// The dependencies in `tables` of a manifest, for all targets.
+fn dependencies(table: &toml::Table, tables: &[&str], out: &mut Vec<String>) {
     for (key, value) in table {
         match (key.as_str(), value) {
-            ("dependencies" | "build-dependencies" | "dev-dependencies", value) => {
+            (key, value) if tables.contains(&key) => {
                 out.extend(renamed(value).into_values());
             }
             ("target", toml::Value::Table(targets)) => {
                 for target in targets.values().filter_map(toml::Value::as_table) {
-                    dependencies(target, out);
+                    dependencies(target, tables, out);
                 }
             }
             _ => {}
@@ -110,16 +122,17 @@ fn dependencies(table: &toml::Table, out: &mut Vec<String>) {
     }
 }
 
-/// Dependencies against the direction, and packages without a place in it.
+/// Dependencies against the direction, and packages without a place in it. A part may be tested
+/// with what it is a part of.
 fn directions(tree: &Tree) -> Vec<String> {
     let mut offenders = Vec::new();
     for package in packages(tree) {
         let place = LIBRARIES.iter().position(|name| *name == package.name);
-        let is_part = PARTS.iter().any(|(name, _)| *name == package.name);
+        let part = PARTS.iter().find(|(name, _)| *name == package.name);
         let below = match place {
             Some(place) => &LIBRARIES[..place],
             None if TOP.contains(&package.name.as_str()) => &LIBRARIES[..],
-            None if is_part => &[],
+            None if part.is_some() => &[],
             None => {
                 offenders.push(format!("{} has no place among the layers", package.name));
                 continue;
@@ -130,7 +143,10 @@ fn directions(tree: &Tree) -> Vec<String> {
                 .iter()
                 .find(|(name, _)| name == used)
                 .map_or(&[][..], |part| part.1);
-            if !below.contains(&used.as_str()) && !users.contains(&package.name.as_str()) {
+            let tests_its_whole = package.in_tests.contains(used)
+                && part.is_some_and(|(_, wholes)| wholes.contains(&used.as_str()));
+            let allowed = below.contains(&used.as_str()) || users.contains(&package.name.as_str());
+            if !allowed && !tests_its_whole {
                 offenders.push(format!("{} must not depend on {used}", package.name));
             }
         }
@@ -204,6 +220,13 @@ fn direction_rule_fires() {
             &package("corelane-macros", "[dependencies]\nta.workspace = true"),
         ),
         ("e/Cargo.toml", &package("stray", "")),
+        (
+            "f/Cargo.toml",
+            &package(
+                "corelane-thread-aware-derive",
+                "[dev-dependencies]\nta.workspace = true\ncorelane = \"1\"",
+            ),
+        ),
     ]);
     let found = directions(&tree);
     let wanted = [
@@ -211,6 +234,12 @@ fn direction_rule_fires() {
         "corelane-primitives must not depend on corelane",
         "corelane-macros must not depend on corelane-thread-aware",
         "stray has no place",
+        "corelane-thread-aware-derive must not depend on corelane",
     ];
     assert_fires(&found, &wanted);
+    let tested = "corelane-thread-aware-derive must not depend on corelane-thread-aware";
+    assert!(
+        !found.iter().any(|offence| offence.contains(tested)),
+        "{found:?}"
+    );
 }

@@ -11,7 +11,6 @@
 #![forbid(unsafe_code)]
 
 use std::collections::VecDeque;
-use std::future::poll_fn;
 use std::io::{self, Write};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -222,7 +221,7 @@ async fn receive(mut lane: Consumer<u64>, elements: u64, progress: Arc<Progress>
     let start = Instant::now();
     let (mut counted, mut wrong, mut yielded) = (0, 0, 0);
     let mut taken = Vec::new();
-    while poll_fn(|cx| lane.poll_ready(cx)).await {
+    while lane.ready().await {
         let size = batch(counted + 1);
         let mut check = |value: u64| {
             wrong += u64::from(value != counted);

@@ -8,12 +8,10 @@ use std::io::{self, BufReader, Cursor, Read};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use flate2::bufread::MultiGzDecoder;
+use super::gzip::{MAGIC, Members, TrailingData, first_bytes};
 
 /// Default size of the chunks that a reader hands over, in bytes.
 pub const CHUNK_BYTES: usize = 64 << 10;
-
-const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
 
 /// How a file was read to its end, or not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,7 +23,7 @@ pub enum InputEnd {
 }
 
 /// Reads `path`, plain or gzip (told apart by its first two bytes), and gives `take` its text in
-/// chunks.
+/// chunks. A gzip file may hold several members, and zeros behind the last one.
 ///
 /// Chunks are not empty and hold at most `chunk_bytes` bytes. `take` may block; when it breaks,
 /// reading stops. What was given before an error stays given, so a broken file is used up to where
@@ -67,9 +65,15 @@ pub fn read_input(
     if !is_gzip {
         return hand_over(text, chunk_bytes, take).map_err(unreadable);
     }
-    let text = MultiGzDecoder::new(BufReader::with_capacity(CHUNK_BYTES, text));
+    let text = Members::new(BufReader::with_capacity(CHUNK_BYTES, text));
     hand_over(text, chunk_bytes, take).map_err(|source| {
         let path = path.to_owned();
+        if source
+            .get_ref()
+            .is_some_and(|error| error.is::<TrailingData>())
+        {
+            return InputError::TrailingData { path };
+        }
         match source.kind() {
             io::ErrorKind::UnexpectedEof => InputError::Truncated { path },
             io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData => {
@@ -82,11 +86,8 @@ pub fn read_input(
 
 /// Looks at the first bytes and puts them back.
 fn peek(mut file: File) -> io::Result<(bool, impl Read)> {
-    let mut start = Vec::with_capacity(GZIP_MAGIC.len());
-    (&mut file)
-        .take(GZIP_MAGIC.len() as u64)
-        .read_to_end(&mut start)?;
-    Ok((start == GZIP_MAGIC, Cursor::new(start).chain(file)))
+    let start = first_bytes(&mut file)?;
+    Ok((start == MAGIC, Cursor::new(start).chain(file)))
 }
 
 fn hand_over(
@@ -143,6 +144,12 @@ pub enum InputError {
     /// The file ends inside its gzip stream.
     #[error("{}: the gzip stream is truncated", path.display())]
     Truncated {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Behind the gzip stream, whose text was handed over, stands something else than zeros.
+    #[error("{}: data after the end of the gzip stream", path.display())]
+    TrailingData {
         /// The file.
         path: PathBuf,
     },

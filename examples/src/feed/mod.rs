@@ -24,6 +24,7 @@ mod book;
 mod decimal;
 mod decode;
 mod generator;
+mod gzip;
 mod input;
 mod instrument;
 mod line;

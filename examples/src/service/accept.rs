@@ -6,9 +6,10 @@
 use std::io;
 use std::net::{SocketAddr, TcpStream as StdStream};
 use std::sync::Arc;
+use std::time::Duration;
 
 use corelane::net::{TcpListener, TcpStream};
-use rustix::net::sockopt::set_socket_send_buffer_size;
+use rustix::net::sockopt;
 
 use super::console::Voice;
 use super::door::Door;
@@ -19,6 +20,13 @@ use crate::feed::Options;
 /// What the kernel may hold back for one subscriber, in bytes; it takes twice as much for its own
 /// records. By default it would take some MiB before a slow subscriber shows.
 const SEND_BUFFER_BYTES: usize = 128 << 10;
+
+/// A subscriber that has not been heard of for so long is asked whether it is there.
+const ASK_AFTER: Duration = Duration::from_secs(30);
+
+/// How long an answer to that may take, and how many times it is asked.
+const ASK_EVERY: Duration = Duration::from_secs(10);
+const ASKS_MAX: u32 = 3;
 
 /// Connections that wait for their shard at most.
 pub(super) const ARRIVALS_MAX: usize = 4096;
@@ -109,7 +117,12 @@ fn hand_over(
     let arrival = match purpose {
         Purpose::Input => Arrival::Input(stream, peer),
         Purpose::Subscriber => {
-            set_socket_send_buffer_size(&stream, SEND_BUFFER_BYTES)?;
+            sockopt::set_socket_send_buffer_size(&stream, SEND_BUFFER_BYTES)?;
+            // The kernel asks: on a feed that rests, nothing else would tell that one has gone.
+            sockopt::set_socket_keepalive(&stream, true)?;
+            sockopt::set_tcp_keepidle(&stream, ASK_AFTER)?;
+            sockopt::set_tcp_keepintvl(&stream, ASK_EVERY)?;
+            sockopt::set_tcp_keepcnt(&stream, ASKS_MAX)?;
             Arrival::Subscriber(stream)
         }
     };

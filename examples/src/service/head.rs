@@ -111,13 +111,16 @@ impl Table {
         // Each shard brings each other one lane at most.
         let (lane_doors, lanes) = doors(shards, shards);
         let (mut news_doors, news) = doors(shards, shards);
+        // Each shard asks each other one at most once at a time.
+        let (mut ask_doors, asks) = doors(shards, shards);
         if options.serve.is_none() {
             news_doors.clear();
+            ask_doors.clear();
         }
         let (arrivals, halls) = doors(shards, ARRIVALS_MAX);
         let (mut seats, mut samples) = (Vec::new(), Vec::new());
-        let places = lanes.into_iter().zip(news).zip(halls);
-        for (shard, ((lanes, news), arrivals)) in places.enumerate() {
+        let places = lanes.into_iter().zip(news).zip(asks).zip(halls);
+        for (shard, (((lanes, news), asks), arrivals)) in places.enumerate() {
             let (producer, consumer) = lane(SAMPLES_MAX);
             samples.push(consumer);
             seats.push(Seat {
@@ -128,6 +131,8 @@ impl Table {
                 lane_doors: lane_doors.clone(),
                 news,
                 news_doors: news_doors.clone(),
+                asks,
+                ask_doors: ask_doors.clone(),
                 audience: Arc::clone(&audience),
                 arrivals,
                 samples: producer,

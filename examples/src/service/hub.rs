@@ -1,7 +1,6 @@
 //! The subscribers of one shard.
 
 use std::cell::{Cell, RefCell};
-use std::future::poll_fn;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,7 +11,7 @@ use corelane::time::timeout;
 use corelane_primitives::Consumer;
 
 use super::crew::Crew;
-use super::door::Hall;
+use super::door::{Door, Hall};
 use super::publish::{Audience, News};
 use super::subscriber::Subscriber;
 
@@ -31,18 +30,35 @@ pub(super) struct Hub {
     shard: usize,
     audience: Arc<Audience>,
     subscribers: RefCell<Vec<Rc<Subscriber>>>,
+    /// Of each shard that has books, who waits for their best prices.
+    sources: Vec<Source>,
     crew: Crew,
     served: Cell<u64>,
     cut: Cell<u64>,
 }
 
+/// A shard that has books.
+#[derive(Debug)]
+struct Source {
+    ask: Door<usize>,
+    /// It has been asked for its best prices, and has not answered yet.
+    asked: Cell<bool>,
+    waiting: RefCell<Vec<Rc<Subscriber>>>,
+}
+
 impl Hub {
-    /// Nobody yet.
-    pub(super) fn new(shard: usize, audience: Arc<Audience>) -> Self {
+    /// Nobody yet. Best prices are asked for through these doors, one a shard.
+    pub(super) fn new(shard: usize, audience: Arc<Audience>, asks: Vec<Door<usize>>) -> Self {
+        let source = |ask| Source {
+            ask,
+            asked: Cell::new(false),
+            waiting: RefCell::default(),
+        };
         Self {
             shard,
             audience,
             subscribers: RefCell::default(),
+            sources: asks.into_iter().map(source).collect(),
             crew: Crew::default(),
             served: Cell::new(0),
             cut: Cell::new(0),
@@ -64,18 +80,27 @@ impl Hub {
         self.cut.get()
     }
 
-    /// Takes a subscriber in, unless there are too many; then the connection closes.
+    /// Takes a subscriber in, unless there are too many; then the connection closes. The first that
+    /// it is told are the best prices as they are.
     pub(super) fn join(self: &Rc<Self>, stream: TcpStream) -> bool {
         if self.subscribers() == SUBSCRIBERS_MAX {
             return false;
         }
         let subscriber = Rc::new(Subscriber::default());
         self.served.set(self.served.get() + 1);
+        // In this order: what changes after the prices were written down is passed on.
         self.change(|all| all.push(Rc::clone(&subscriber)));
+        for source in &self.sources {
+            source.bring_up(&subscriber, self.shard);
+        }
         let hub = Rc::clone(self);
         self.crew.start(async move {
             subscriber.serve(stream).await;
-            hub.change(|all| all.retain(|other| !Rc::ptr_eq(other, &subscriber)));
+            let stays = |other: &Rc<Subscriber>| !Rc::ptr_eq(other, &subscriber);
+            hub.change(|all| all.retain(stays));
+            for source in &hub.sources {
+                source.waiting.borrow_mut().retain(stays);
+            }
         });
         true
     }
@@ -96,15 +121,27 @@ impl Hub {
     }
 
     async fn pass_on(self: Rc<Self>, mut lane: Consumer<News>) {
-        while poll_fn(|cx| lane.poll_ready(cx)).await {
+        while lane.ready().await {
             for news in lane.read_chunk(BATCH_MAX) {
                 match news {
                     News::Lines(lines) => self.keep(|subscriber| subscriber.push(&lines)),
                     // Whoever has a hole in what was sent is better off with a new connection.
                     News::Missed => self.keep(|_| false),
+                    News::Snapshot { owner, lines } => self.tell_new(&self.sources[owner], &lines),
                 }
             }
+            lane.notify();
             yield_now().await;
+        }
+    }
+
+    /// Passes a shard's best prices on to those who wait for them.
+    fn tell_new(&self, source: &Source, lines: &[u8]) {
+        source.asked.set(false);
+        let mut slow = source.waiting.take();
+        slow.retain(|subscriber| !subscriber.push(lines));
+        if !slow.is_empty() {
+            self.keep(|kept| !slow.iter().any(|slow| std::ptr::eq(&**slow, kept)));
         }
     }
 
@@ -140,10 +177,21 @@ impl Hub {
     }
 }
 
+impl Source {
+    /// Asks for the best prices on behalf of `subscriber`, which it has not told any yet.
+    fn bring_up(&self, subscriber: &Rc<Subscriber>, here: usize) {
+        self.waiting.borrow_mut().push(Rc::clone(subscriber));
+        if !self.asked.replace(true) && self.ask.bring(here).is_err() {
+            unreachable!("a door has room for one question a shard");
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::door::door;
     use super::*;
+    use crate::feed::OUTBOX_BYTES_MAX;
     use corelane::net::TcpListener;
     use corelane_primitives::lane;
     use std::io::{self, Read};
@@ -156,7 +204,7 @@ mod tests {
             let listener = TcpListener::bind("127.0.0.1:0")?;
             let mut client = StdStream::connect(listener.local_addr()?)?;
             let (stream, _) = listener.accept().await?;
-            let hub = Rc::new(Hub::new(0, Arc::new(Audience::new(1))));
+            let hub = Rc::new(Hub::new(0, Arc::new(Audience::new(1)), Vec::new()));
             assert!(hub.join(stream));
             let (mut producer, consumer) = lane(8);
             let (brings, hall) = door(1);
@@ -189,5 +237,64 @@ mod tests {
     fn a_subscriber_that_missed_lines_is_cut() {
         let (got, cut) = serve(vec![News::Missed, lines("1\n")]);
         assert_eq!((got.as_str(), cut), ("", 1));
+    }
+
+    /// A subscriber of `hub` and its client.
+    async fn join(hub: &Rc<Hub>, listener: &TcpListener) -> io::Result<StdStream> {
+        let client = StdStream::connect(listener.local_addr()?)?;
+        let (stream, _) = listener.accept().await?;
+        assert!(hub.join(stream));
+        Ok(client)
+    }
+
+    #[test]
+    fn only_who_is_new_is_told_the_best_prices() {
+        let told = corelane::Runtime::builder().shards(1).run(|| async {
+            let listener = TcpListener::bind("127.0.0.1:0")?;
+            let (ask, mut asks) = door(1);
+            let hub = Rc::new(Hub::new(0, Arc::new(Audience::new(1)), vec![ask]));
+            let mut clients = vec![join(&hub, &listener).await?, join(&hub, &listener).await?];
+            // One question for both, and another one only after the answer.
+            assert_eq!(asks.next().await, Some(0));
+            hub.tell_new(&hub.sources[0], b"old\n");
+            clients.push(join(&hub, &listener).await?);
+            assert_eq!(asks.next().await, Some(0));
+            hub.keep(|subscriber| subscriber.push(b"line\n"));
+            hub.tell_new(&hub.sources[0], b"new\n");
+            hub.tell_new(&hub.sources[0], b"nobody\n");
+            hub.finish().await;
+            let read = |mut client: StdStream| {
+                let mut got = String::new();
+                client.read_to_string(&mut got).map(|_| got)
+            };
+            clients
+                .into_iter()
+                .map(read)
+                .collect::<io::Result<Vec<_>>>()
+        });
+        let told = told.unwrap().unwrap();
+        assert_eq!(told, ["old\nline\n", "old\nline\n", "line\nnew\n"]);
+    }
+
+    #[test]
+    fn a_new_one_that_cannot_take_the_best_prices_is_cut() {
+        let ran = corelane::Runtime::builder().shards(1).run(|| async {
+            let listener = TcpListener::bind("127.0.0.1:0")?;
+            let (ask, mut asks) = door(1);
+            let hub = Rc::new(Hub::new(0, Arc::new(Audience::new(1)), vec![ask]));
+            let _client = join(&hub, &listener).await?;
+            assert_eq!(asks.next().await, Some(0));
+            hub.tell_new(&hub.sources[0], &vec![b'x'; OUTBOX_BYTES_MAX + 1]);
+            assert_eq!((hub.cut(), hub.subscribers()), (1, 0));
+            hub.finish().await;
+            // Who leaves does not wait any more.
+            let client = join(&hub, &listener).await?;
+            assert_eq!(hub.sources[0].waiting.borrow().len(), 1);
+            hub.finish().await;
+            assert!(hub.sources[0].waiting.borrow().is_empty());
+            drop(client);
+            Ok::<_, io::Error>(())
+        });
+        ran.unwrap().unwrap();
     }
 }

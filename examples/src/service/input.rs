@@ -1,6 +1,5 @@
 //! The inputs that a run knows from its start.
 
-use std::future::poll_fn;
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -13,7 +12,7 @@ use super::intake::{Intake, Pace, Tally};
 use super::reader::Piece;
 use super::routes::{Batch, Outbound, Routes};
 use super::run::{Run, unless_ended};
-use crate::feed::{Generator, INSTRUMENTS, InputEnd};
+use crate::feed::{Generator, INSTRUMENTS, InputEnd, InputError};
 
 /// Updates that the embedded feed makes and sends at once.
 const BATCH_MAX: usize = 64;
@@ -49,7 +48,7 @@ impl Input {
 }
 
 async fn replay(run: &Run, mut intake: Intake, mut pieces: Consumer<Piece>) {
-    while unless_ended(poll_fn(|cx| pieces.poll_ready(cx))).await == Some(true) {
+    while unless_ended(pieces.ready()).await == Some(true) {
         let piece = pieces.pop();
         pieces.notify();
         match piece {
@@ -60,12 +59,12 @@ async fn replay(run: &Run, mut intake: Intake, mut pieces: Consumer<Piece>) {
             }
             Some(Piece::End(end)) => {
                 // What the last line lacks is the fault of a file that breaks off.
-                match end {
-                    Ok(InputEnd::Complete) => {
-                        let _ = intake.finish().await;
-                    }
-                    Ok(InputEnd::Stopped) => {}
-                    Err(error) => run.fail(&error),
+                if let Ok(InputEnd::Complete) | Err(InputError::TrailingData { .. }) = &end {
+                    // The input is over, whether the run ends here or not.
+                    let _ = intake.finish().await;
+                }
+                if let Err(error) = end {
+                    run.fail(&error);
                 }
                 return;
             }

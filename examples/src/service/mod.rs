@@ -6,14 +6,15 @@
 //! lines over another lane to each shard that has some.
 //!
 //! A full lane makes a decoder wait, so nothing is lost on the way to a book. Nothing waits for a
-//! subscriber: one that is behind is cut. Connections are accepted on shard 0 and handed round;
-//! each then lives on one shard.
+//! subscriber: one that is behind is cut. A new one is told the best prices as they are.
+//! Connections are accepted on shard 0 and handed round; each then lives on one shard.
 //!
 //! The end comes from the inputs, a time, a signal or, with `--strict`, a malformed line. It runs
 //! through the pipeline in its order: inputs end, lanes run dry, books are closed, subscribers get
 //! what is left. The module `worker` has that order for one shard.
 
 mod accept;
+#[cfg(test)]
 mod block_on;
 mod connections;
 mod console;

@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::future::poll_fn;
 use std::rc::Rc;
+use std::task::{Context, Poll};
 
 use corelane::task::yield_now;
 use corelane::time::Instant;
@@ -72,10 +73,26 @@ impl Owner {
     }
 
     async fn apply(self: Rc<Self>, mut lane: Consumer<Timed>) {
-        while poll_fn(|cx| lane.poll_ready(cx)).await {
+        while lane.ready().await {
             self.0.borrow_mut().apply_batch(&mut lane);
             lane.notify();
             yield_now().await;
+        }
+    }
+
+    /// Sends every shard that asks the best prices, until nobody can ask any more.
+    pub(super) async fn answer_all(self: Rc<Self>, mut asks: Hall<usize>) {
+        while let Some(shard) = asks.next().await {
+            poll_fn(|cx| self.poll_snapshot(cx, shard)).await;
+        }
+    }
+
+    fn poll_snapshot(&self, cx: &mut Context<'_>, to: usize) -> Poll<()> {
+        let state = &mut *self.0.borrow_mut();
+        match &mut state.publisher {
+            Some(publisher) => publisher.poll_snapshot(cx, to, &state.books),
+            // It is over.
+            None => Poll::Ready(()),
         }
     }
 

@@ -3,14 +3,18 @@
 //! Lines are made once, where the book is, and only while somebody listens. What a batch changed
 //! goes as one block to each shard with subscribers. A lane that is full is no reason to wait: its
 //! lines are counted as refused, and the subscribers there are told that they missed some.
+//!
+//! A shard that has new subscribers asks for the best prices as they are. They come over the same
+//! lane, so that whoever gets them misses nothing and is told nothing twice but what they say.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Poll, ready};
 
 use corelane_primitives::{Consumer, Full, Producer, lane};
 
 use super::door::Door;
-use crate::feed::{Book, Update, write_top, write_trade};
+use crate::feed::{Book, Books, Top, Update, write_top, write_trade};
 
 /// Blocks that wait in one lane at most; a power of two.
 const LANE_SLOTS: usize = 256;
@@ -42,11 +46,14 @@ pub(super) enum News {
     Lines(Arc<[u8]>),
     /// Lines are missing here.
     Missed,
+    /// The best prices of all books of the shard `owner`, for those who have none from it yet.
+    Snapshot { owner: usize, lines: Arc<[u8]> },
 }
 
 /// The publishing end of one shard.
 #[derive(Debug)]
 pub(super) struct Publisher {
+    shard: usize,
     audience: Arc<Audience>,
     targets: Vec<Target>,
     block: Vec<u8>,
@@ -63,8 +70,12 @@ struct Target {
 }
 
 impl Publisher {
-    /// Publishes through these doors, one a shard.
-    pub(super) fn new(audience: Arc<Audience>, doors: Vec<Door<Consumer<News>>>) -> Self {
+    /// Publishes from `shard` through these doors, one a shard.
+    pub(super) fn new(
+        shard: usize,
+        audience: Arc<Audience>,
+        doors: Vec<Door<Consumer<News>>>,
+    ) -> Self {
         let targets = doors
             .into_iter()
             .map(|door| Target {
@@ -74,6 +85,7 @@ impl Publisher {
             })
             .collect();
         Self {
+            shard,
             audience,
             targets,
             block: Vec::new(),
@@ -122,6 +134,31 @@ impl Publisher {
         self.lines = 0;
     }
 
+    /// Sends the shard `to` the best prices of all `books` as soon as its lane has room.
+    pub(super) fn poll_snapshot(
+        &mut self,
+        cx: &mut Context<'_>,
+        to: usize,
+        books: &Books,
+    ) -> Poll<()> {
+        let target = &mut self.targets[to];
+        let missed = target.missed;
+        let lane = target.lane();
+        if ready!(lane.poll_room(cx, 1 + usize::from(missed))).is_err() {
+            // The shard has ended.
+            return Poll::Ready(());
+        }
+        let news = News::Snapshot {
+            owner: self.shard,
+            lines: best_prices(books),
+        };
+        let missed = missed.then_some(News::Missed);
+        lane.push_batch(&mut missed.into_iter().chain([news]));
+        lane.notify();
+        target.missed = false;
+        Poll::Ready(())
+    }
+
     /// Tells those who missed lines so, and ends. Says how many lines were refused.
     pub(super) async fn finish(self) -> u64 {
         for mut target in self.targets {
@@ -138,20 +175,37 @@ impl Publisher {
 impl Target {
     /// Sends `block` if there is room, and if nothing is missing before it.
     fn send(&mut self, block: &Arc<[u8]>) -> bool {
-        let lane = self.lane.get_or_insert_with(|| {
+        let mut missed = self.missed;
+        let lane = self.lane();
+        missed = missed && lane.push(News::Missed).is_err();
+        if !missed {
+            missed = lane.push(News::Lines(Arc::clone(block))).is_err();
+        }
+        lane.notify();
+        self.missed = missed;
+        !missed
+    }
+
+    /// The lane, which is made when it is first used.
+    fn lane(&mut self) -> &mut Producer<News> {
+        self.lane.get_or_insert_with(|| {
             let (producer, consumer) = lane(LANE_SLOTS);
             if let Err(Full(_)) = self.door.bring(consumer) {
                 unreachable!("a door has room for one lane a shard");
             }
             producer
-        });
-        self.missed = self.missed && lane.push(News::Missed).is_err();
-        if !self.missed {
-            self.missed = lane.push(News::Lines(Arc::clone(block))).is_err();
-        }
-        lane.notify();
-        !self.missed
+        })
     }
+}
+
+/// A line a book that has a price.
+fn best_prices(books: &Books) -> Arc<[u8]> {
+    let mut lines = Vec::new();
+    for book in books.iter().filter(|book| book.top() != Top::default()) {
+        write_top(&mut lines, book.symbol(), book.last_id(), &book.top())
+            .expect("writing to memory does not fail");
+    }
+    Arc::from(lines)
 }
 
 #[cfg(test)]
@@ -159,7 +213,8 @@ mod tests {
     use super::super::block_on::block_on;
     use super::super::door::door;
     use super::*;
-    use crate::feed::{Books, Generator, KEPT_UPDATES_MAX};
+    use crate::feed::{Generator, KEPT_UPDATES_MAX};
+    use std::task::Waker;
 
     /// Publishes a block of one line.
     fn publish(publisher: &mut Publisher) {
@@ -173,7 +228,7 @@ mod tests {
     fn a_shard_that_does_not_keep_up_is_told_what_it_missed() {
         let audience = Arc::new(Audience::new(2));
         let (doors, mut halls): (Vec<_>, Vec<_>) = (0..2).map(|_| door(2)).unzip();
-        let mut publisher = Publisher::new(Arc::clone(&audience), doors);
+        let mut publisher = Publisher::new(0, Arc::clone(&audience), doors);
         assert!(!publisher.has_audience());
         audience.set(1, 1);
         assert!(publisher.has_audience());
@@ -198,5 +253,47 @@ mod tests {
         assert!(matches!(got.last(), Some(News::Missed)));
         // Nobody listens on the other shard, so no lane goes there.
         assert!(block_on(halls[0].next()).is_none());
+    }
+
+    #[test]
+    fn a_shard_that_asks_is_told_the_best_prices_once_there_is_room() {
+        let mut books = Books::new(KEPT_UPDATES_MAX);
+        for update in Generator::new(1).take(100) {
+            books.apply(update).unwrap();
+        }
+        let (doors, mut halls): (Vec<_>, Vec<_>) = (0..2).map(|_| door(2)).unzip();
+        let audience = Arc::new(Audience::new(2));
+        audience.set(1, 1);
+        let mut publisher = Publisher::new(0, audience, doors);
+        let mut cx = Context::from_waker(Waker::noop());
+        assert!(publisher.poll_snapshot(&mut cx, 1, &books).is_ready());
+        let mut lane = block_on(halls[1].next()).unwrap();
+        let Some(News::Snapshot { owner: 0, lines }) = lane.pop() else {
+            panic!("no prices came");
+        };
+        let mut expected = Vec::new();
+        for book in books.iter() {
+            write_top(&mut expected, book.symbol(), book.last_id(), &book.top()).unwrap();
+        }
+        assert_eq!(*lines, *expected);
+
+        // A full lane, and lines that are missing behind it.
+        for _ in 0..=LANE_SLOTS {
+            publish(&mut publisher);
+        }
+        assert!(publisher.poll_snapshot(&mut cx, 1, &books).is_pending());
+        drop(lane.pop());
+        assert!(publisher.poll_snapshot(&mut cx, 1, &books).is_pending());
+        drop(lane.pop());
+        assert!(publisher.poll_snapshot(&mut cx, 1, &books).is_ready());
+        let got: Vec<_> = lane.read_chunk(LANE_SLOTS).collect();
+        let [.., News::Missed, News::Snapshot { .. }] = &got[..] else {
+            panic!("{got:?}");
+        };
+        // Nobody has to be told again that lines are missing.
+        publish(&mut publisher);
+        assert!(matches!(lane.pop(), Some(News::Lines(_))));
+        drop(lane);
+        assert!(publisher.poll_snapshot(&mut cx, 1, &books).is_ready());
     }
 }

@@ -10,7 +10,6 @@ use std::thread;
 
 use corelane_primitives::{Consumer, Producer, lane};
 
-use super::block_on::block_on;
 use crate::feed::{CHUNK_BYTES, InputEnd, InputError, read_input};
 
 /// Pieces that wait for a decoder at most: a MiB of text an input.
@@ -41,7 +40,7 @@ pub(super) fn start(path: PathBuf) -> io::Result<Consumer<Piece>> {
 }
 
 fn read(path: &Path, mut pieces: Producer<Piece>) {
-    let mut hand_over = |piece| match block_on(pieces.send(piece)) {
+    let mut hand_over = |piece| match pieces.blocking_send(piece) {
         Ok(()) => ControlFlow::Continue(()),
         // The decoder is gone, since the run ends.
         Err(_) => ControlFlow::Break(()),

@@ -1,11 +1,10 @@
 //! What all shards of one run share, and how it ends.
 
-use std::future::{Future, poll_fn};
-use std::pin::pin;
+use std::future::Future;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::task::Poll;
 
 use corelane::shutdown;
+use corelane::task::{Either, either};
 use corelane::time::Instant;
 
 use super::console::Voice;
@@ -75,12 +74,8 @@ impl Run {
 
 /// Waits for `future`, or gives it up for the end of the run.
 pub(super) async fn unless_ended<F: Future>(future: F) -> Option<F::Output> {
-    let (mut future, mut end) = (pin!(future), pin!(shutdown::wait()));
-    poll_fn(|cx| {
-        if end.as_mut().poll(cx).is_ready() {
-            return Poll::Ready(None);
-        }
-        future.as_mut().poll(cx).map(Some)
-    })
-    .await
+    match either(shutdown::wait(), future).await {
+        Either::Left(()) => None,
+        Either::Right(output) => Some(output),
+    }
 }

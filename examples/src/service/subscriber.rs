@@ -5,10 +5,16 @@ use std::future::{Future, poll_fn};
 use std::net::Shutdown;
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
+use std::time::Duration;
 
 use corelane::net::TcpStream;
+use corelane::task::either;
+use corelane::time::sleep;
 
 use crate::feed::Outbox;
+
+/// How often it is looked whether a subscriber is still there that has ended its own direction.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
 
 /// What waits for one subscriber, and whether it goes on.
 #[derive(Debug, Default)]
@@ -63,17 +69,10 @@ impl Subscriber {
 
     /// Sends what is pushed until the end, the cut, or until the other side has gone.
     ///
-    /// A subscriber that closes its own direction has gone too: on a feed that rests nothing else
-    /// would tell, and its socket would stay for ever.
+    /// A subscriber that ends its own direction has not gone: it may have nothing to say, as in
+    /// `socat - TCP:… </dev/null`. It has when a write fails or the connection has broken.
     pub(super) async fn serve(&self, stream: TcpStream) {
-        let (mut gone, mut sent) = (pin!(until_end(&stream)), pin!(self.send(&stream)));
-        poll_fn(|cx| {
-            if gone.as_mut().poll(cx).is_ready() {
-                return Poll::Ready(());
-            }
-            sent.as_mut().poll(cx)
-        })
-        .await;
+        either(until_broken(&stream), self.send(&stream)).await;
     }
 
     async fn send(&self, stream: &TcpStream) {
@@ -119,11 +118,88 @@ impl Subscriber {
     }
 }
 
-/// Reads and forgets what a subscriber sends, until it ends or breaks.
-async fn until_end(stream: &TcpStream) {
+/// Reads and forgets what a subscriber sends, until the connection breaks.
+async fn until_broken(stream: &TcpStream) {
     while let Ok(chunk) = stream.read_chunk().await {
-        if chunk.is_empty() {
-            break;
+        if !chunk.is_empty() {
+            continue;
         }
+        // Reads say no more from here on. A connection that was reset, or whose peer does not
+        // answer the kernel's questions (see `accept`), has no peer any more.
+        while stream.peer_addr().is_ok() {
+            sleep(LOOK_EVERY).await;
+        }
+        return;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use corelane::JoinHandle;
+    use corelane::net::TcpListener;
+    use rustix::net::sockopt::set_socket_linger;
+    use std::io::{self, Read};
+    use std::net::TcpStream as StdStream;
+    use std::rc::Rc;
+
+    /// Runs `test` with a subscriber that is served, and its client.
+    fn with_one<F>(test: impl FnOnce(Rc<Subscriber>, StdStream, JoinHandle<()>) -> F + 'static)
+    where
+        F: Future<Output = io::Result<()>> + 'static,
+    {
+        let ran = corelane::Runtime::builder().shards(1).run(|| async {
+            let listener = TcpListener::bind("127.0.0.1:0")?;
+            let client = StdStream::connect(listener.local_addr()?)?;
+            let (stream, _) = listener.accept().await?;
+            let subscriber = Rc::new(Subscriber::default());
+            let served = corelane::spawn({
+                let subscriber = Rc::clone(&subscriber);
+                async move { subscriber.serve(stream).await }
+            });
+            test(subscriber, client, served).await
+        });
+        ran.unwrap().unwrap();
+    }
+
+    #[test]
+    fn one_that_says_nothing_more_is_served_on() {
+        with_one(|subscriber, mut client, served| async move {
+            client.shutdown(Shutdown::Write)?;
+            // Long enough to be looked after.
+            sleep(LOOK_EVERY + LOOK_EVERY / 2).await;
+            assert!(!served.is_finished() && subscriber.push(b"still here\n"));
+            subscriber.end();
+            served.await.unwrap();
+            let mut got = String::new();
+            client.read_to_string(&mut got)?;
+            assert_eq!(got, "still here\n");
+            Ok(())
+        });
+    }
+
+    #[test]
+    fn one_that_resets_the_connection_has_gone() {
+        for ends_first in [false, true] {
+            with_one(move |_subscriber, client, served| async move {
+                if ends_first {
+                    client.shutdown(Shutdown::Write)?;
+                }
+                set_socket_linger(&client, Some(Duration::ZERO))?;
+                drop(client);
+                served.await.unwrap();
+                Ok(())
+            });
+        }
+    }
+
+    #[test]
+    fn one_that_has_closed_is_found_out_by_a_line() {
+        with_one(|subscriber, client, served| async move {
+            drop(client);
+            assert!(subscriber.push(b"nobody reads this\n"));
+            served.await.unwrap();
+            Ok(())
+        });
     }
 }

@@ -32,6 +32,9 @@ pub(super) struct Seat {
     /// The same for what subscribers are told; no doors where nobody is served.
     pub(super) news: Hall<Consumer<News>>,
     pub(super) news_doors: Vec<Door<Consumer<News>>>,
+    /// The same for shards that want to know the best prices as they are.
+    pub(super) asks: Hall<usize>,
+    pub(super) ask_doors: Vec<Door<usize>>,
     pub(super) audience: Arc<Audience>,
     pub(super) arrivals: Hall<Arrival>,
     pub(super) samples: Producer<Sample>,
@@ -41,13 +44,16 @@ pub(super) struct Seat {
 /// nothing is left on the way between two of them.
 pub(super) async fn work(seat: Seat) -> ShardSummary {
     let run = seat.run;
-    let hub = Rc::new(Hub::new(seat.shard, Arc::clone(&seat.audience)));
-    let publisher =
-        (!seat.news_doors.is_empty()).then(|| Publisher::new(seat.audience, seat.news_doors));
+    let audience = Arc::clone(&seat.audience);
+    let hub = Rc::new(Hub::new(seat.shard, audience, seat.ask_doors));
+    let publisher = (!seat.news_doors.is_empty())
+        .then(|| Publisher::new(seat.shard, seat.audience, seat.news_doors));
     let owner = Rc::new(Owner::new(publisher));
     let tally = Rc::new(Tally::default());
     let (applying, passing_on) = (Crew::default(), Crew::default());
     applying.start(Rc::clone(&owner).apply_all(seat.lanes));
+    // It ends with the last shard that may ask, or with this one.
+    corelane::spawn(Rc::clone(&owner).answer_all(seat.asks)).detach();
     passing_on.start(Rc::clone(&hub).pass_on_all(seat.news));
     corelane::spawn(live::sample(
         Arc::clone(&run),

@@ -74,6 +74,79 @@ fn every_cut_of_a_gzip_gives_a_prefix_of_its_text() {
     }
 }
 
+/// How reading `bytes` as a file ends, and whether its text was `text`.
+fn read_whole(bytes: &[u8], text: &[u8]) -> Result<InputEnd, InputError> {
+    let scratch = Scratch::new();
+    let mut given = Vec::new();
+    let end = read_input(&scratch.file("some.gz", bytes), 1_000, |chunk| {
+        given.extend(chunk);
+        ControlFlow::Continue(())
+    });
+    assert_eq!(given, text);
+    end
+}
+
+#[test]
+fn zeros_behind_a_gzip_are_padding() {
+    let text = feed_text(30);
+    let two = [gzip(&text), gzip(&text)].concat();
+    for (zipped, text) in [(gzip(&text), text.clone()), (two, text.repeat(2))] {
+        for zeros in [0, 1, 2, 3, 9, 512, CHUNK_BYTES, 2 * CHUNK_BYTES + 1] {
+            let mut padded = zipped.clone();
+            padded.resize(zipped.len() + zeros, 0);
+            let end = read_whole(&padded, &text);
+            assert_eq!(end.unwrap(), InputEnd::Complete, "{zeros} zeros");
+        }
+    }
+}
+
+#[test]
+fn data_behind_a_gzip_is_named_and_the_text_before_it_is_used() {
+    let text = feed_text(30);
+    let zipped = gzip(&text);
+    let zeros = vec![0; CHUNK_BYTES];
+    for data in [
+        &b"x"[..],
+        b"garbage behind it",
+        &[0x1f],
+        &[0x1f, 0],
+        &[0x8b, 0x1f],
+        &[0, 1],
+        &[&zeros[..], b"x"].concat(),
+        // gzip takes members behind zeros for garbage, too.
+        &[&zeros[..5], &zipped].concat(),
+    ] {
+        let error = read_whole(&[&zipped, data].concat(), &text).unwrap_err();
+        assert!(
+            matches!(&error, InputError::TrailingData { .. }),
+            "{error:?}"
+        );
+        let said = error.to_string();
+        assert!(
+            said.ends_with("some.gz: data after the end of the gzip stream"),
+            "{said}"
+        );
+    }
+}
+
+#[test]
+fn a_second_member_may_break_off_or_be_broken() {
+    let text = feed_text(30);
+    let zipped = gzip(&text);
+    for cut in [2, 5, 10, 11] {
+        let end = read_whole(&[&zipped, &zipped[..cut]].concat(), &text);
+        assert!(
+            matches!(end, Err(InputError::Truncated { .. })),
+            "{cut}: {end:?}"
+        );
+    }
+    let mut other = zipped.clone();
+    // A method of compression that does not exist.
+    other[2] = 99;
+    let end = read_whole(&[&zipped[..], &other].concat(), &text);
+    assert!(matches!(end, Err(InputError::Corrupt { .. })), "{end:?}");
+}
+
 #[test]
 fn a_broken_gzip_is_named() {
     let mut zipped = gzip(&feed_text(1_000));

@@ -121,6 +121,25 @@ fn a_broken_gzip_is_named_and_used_up_to_where_it_breaks() {
 }
 
 #[test]
+fn what_stands_behind_a_gzip_is_padding_or_is_named() {
+    let scratch = Scratch::new();
+    let mut text = std::fs::read(fixture()).unwrap();
+    // The last line has no end, and counts all the same.
+    assert_eq!(text.pop(), Some(b'\n'));
+    let zipped = gzip(&text);
+    let padded = scratch.file("padded.gz", &[&zipped[..], &[0; 1_000]].concat());
+    let (ended, report) = replay(&scratch, &[&padded], &[]);
+    ended.expect_status(0);
+    assert_eq!(report["books"], fixture_books());
+    let behind = scratch.file("behind.gz", &[&zipped[..], b"and more"].concat());
+    let (ended, report) = replay(&scratch, &[&behind], &[]);
+    ended.expect_status(2);
+    let line = format!("market-feed: {behind}: data after the end of the gzip stream");
+    assert_eq!(ended.one_line(), line);
+    assert_eq!(report["books"], fixture_books());
+}
+
+#[test]
 fn a_gap_is_counted_and_heals_at_the_next_snapshot() {
     let gold = InstrumentId::named("GC".parse().unwrap()).unwrap();
     let mut feed = Generator::of(5, gold);

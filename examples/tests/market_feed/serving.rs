@@ -1,15 +1,16 @@
 //! What subscribers are told, and what becomes of those that do not listen.
 
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
-use std::net::{Shutdown, TcpStream};
+use std::net::{Shutdown, SocketAddr, TcpStream};
 
+use corelane_examples::feed::{Generator, InstrumentId, Update};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use crate::clients::{Readers, connect, finish};
 use crate::program::{Program, drivers};
 use crate::scratch::Scratch;
-use crate::texts::{books_of, feed_text};
+use crate::texts::{books_of, feed_text, text};
 
 fn expect_fields(line: &Value) {
     let object = line.as_object().unwrap();
@@ -184,18 +185,81 @@ fn subscribers_may_leave_at_any_time() {
     }
 }
 
+/// Subscribes, and says whether the first lines are the best prices of all `books`.
+fn subscribe(served: SocketAddr, books: &Value) -> (BufReader<TcpStream>, bool) {
+    let mut stream = BufReader::new(connect(served));
+    let mut told = Vec::new();
+    for _ in books.as_array().unwrap() {
+        let mut line = String::new();
+        stream.read_line(&mut line).unwrap();
+        let line: Value = serde_json::from_str(&line).unwrap();
+        expect_fields(&line);
+        told.push(line);
+    }
+    let are_told = books.as_array().unwrap().iter().all(|book| {
+        let best = |line: &Value| {
+            let ids = line["symbol"] == book["symbol"] && line["id"] == book["last_id"];
+            ids && line["bid"] == book["best_bid"] && line["ask"] == book["best_ask"]
+        };
+        told.iter().any(best)
+    });
+    (stream, are_told)
+}
+
+/// Text after whose last line the last id of every book is the one of its last best prices.
+fn settled_text(updates: usize) -> Vec<u8> {
+    let mut feed = Generator::new(11);
+    let mut all: Vec<Update> = feed.by_ref().take(updates).collect();
+    all.extend(InstrumentId::all().map(|id| feed.snapshot(id)));
+    text(all)
+}
+
 #[test]
-fn a_subscriber_that_leaves_while_the_feed_rests_is_noticed() {
-    for driver in drivers() {
-        let serve = ["--serve", "127.0.0.1:0", "--listen", "127.0.0.1:0"];
-        let program = Program::start(serve.into_iter().chain(["--driver", driver]));
-        let mut stream = connect(program.address("serving"));
-        // What it sends is of no interest, its end is.
-        stream.write_all(b"GET / HTTP/1.1\r\n\r\n").unwrap();
-        stream.shutdown(Shutdown::Write).unwrap();
-        assert_eq!(stream.read(&mut [0]).unwrap(), 0);
+fn a_subscriber_of_a_resting_feed_is_told_the_best_prices_at_once() {
+    let text = settled_text(2_000);
+    let books = books_of([&text[..]]);
+    for (driver, shards) in drivers()
+        .iter()
+        .flat_map(|driver| [(driver, "1"), (driver, "2")])
+    {
+        let program = Program::start([
+            "--serve",
+            "127.0.0.1:0",
+            "--listen",
+            "127.0.0.1:0",
+            "--driver",
+            driver,
+            "--shards",
+            shards,
+        ]);
+        let served = program.address("serving");
+        let mut input = connect(program.address("listening"));
+        input.write_all(&text).unwrap();
+        // The feed comes to rest: all is applied when the last ids are told.
+        let early = (1..10_000).find(|_| subscribe(served, &books).1).unwrap();
+        let mut streams: Vec<_> = (0..3)
+            .map(|_| {
+                let (stream, are_told) = subscribe(served, &books);
+                assert!(are_told);
+                stream
+            })
+            .collect();
+        // Who has nothing to say goes on to be served.
+        for stream in &streams {
+            let mut sender = stream.get_ref();
+            sender.write_all(b"GET / HTTP/1.1\r\n\r\n").unwrap();
+            stream.get_ref().shutdown(Shutdown::Write).unwrap();
+        }
+        let trade = r#"1 {"stream":"ES@trade","data":{"s":"ES","t":1,"p":"1","q":"2"}}"#;
+        writeln!(input, "{trade}").unwrap();
+        for stream in &mut streams {
+            let mut line = String::new();
+            stream.read_line(&mut line).unwrap();
+            assert!(line.contains(r#""trade":{"price":1,"qty":2}"#), "{line}");
+        }
         let ended = program.interrupt();
         ended.expect_status(0);
-        assert!(ended.stdout.contains("1 served, 0 cut"), "{ended:#?}");
+        let counts = format!("{} served, 0 cut", early + 3);
+        assert!(ended.stdout.contains(&counts), "{ended:#?}");
     }
 }

@@ -99,6 +99,13 @@ impl Deref for Connection {
     }
 }
 
+/// For [`Compat::new`](corelane::io::Compat::new) and whatever else takes some kind of stream.
+impl AsRef<TcpStream> for Connection {
+    fn as_ref(&self) -> &TcpStream {
+        &self.stream
+    }
+}
+
 impl fmt::Debug for Connection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Connection")

@@ -7,6 +7,7 @@ use std::rc::Rc;
 use std::task::{Poll, Waker};
 
 use corelane::JoinHandle;
+use corelane::task::wake;
 use corelane::time::{Instant, timeout_at};
 
 /// The tasks of the open connections, and who waits for the close.
@@ -48,7 +49,7 @@ impl Roster {
     pub(super) async fn drain(&self, until: Instant) {
         self.closing.set(true);
         let waiting = self.waiting.take();
-        waiting.into_values().for_each(Waker::wake);
+        waiting.into_values().for_each(wake);
         if timeout_at(until, self.emptied()).await.is_err() {
             self.cut();
             self.emptied().await;
@@ -115,7 +116,7 @@ impl Drop for Entry {
         drop(task);
         if is_empty {
             let drained = self.roster.drained.take();
-            drained.into_iter().for_each(Waker::wake);
+            drained.into_iter().for_each(wake);
         }
     }
 }

@@ -5,7 +5,7 @@ use std::io::ErrorKind;
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::task::Poll;
+use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
 use corelane::net::TcpStream;
@@ -244,4 +244,52 @@ async fn handlers_hear_of_the_close_on_every_shard() {
         assert_eq!(&client.read_chunk().await.unwrap()[..], b"bye");
         assert!(is_closed(client).await);
     }
+}
+
+/// Panics when it wakes.
+struct Bomb;
+
+impl Wake for Bomb {
+    fn wake(self: Arc<Self>) {
+        panic!("a waker that panics");
+    }
+}
+
+#[corelane::test]
+async fn handlers_hear_of_the_close_past_a_waker_that_panics() {
+    let number = Arc::new(AtomicU64::new(0));
+    let tcp = Tcp::bind("127.0.0.1:0").shards(Sharding::Off);
+    let binding = tcp.serve(move |conn| {
+        let first = number.fetch_add(1, Ordering::Relaxed) == 0;
+        async move {
+            let mut closing = pin!(conn.closing());
+            // The first one waits in an executor of its own, whose waker is broken.
+            let bomb = Waker::from(Arc::new(Bomb));
+            let waits = poll_fn(|cx| {
+                let waker = if first { &bomb } else { cx.waker() };
+                Poll::Ready(closing.as_mut().poll(&mut Context::from_waker(waker)))
+            });
+            assert!(waits.await.is_pending());
+            conn.write_all("!").await.0.unwrap();
+            if first {
+                assert!(conn.read_chunk().await.unwrap().is_empty());
+            } else {
+                closing.await;
+            }
+        }
+    });
+    let mut binding = binding.unwrap();
+    let mut clients = Vec::new();
+    for _ in 0..2 {
+        let client = TcpStream::connect(binding.local_addr()).await.unwrap();
+        assert_eq!(&client.read_chunk().await.unwrap()[..], b"!");
+        clients.push(client);
+    }
+    let [first, second] = clients.try_into().unwrap();
+    let closed = spawn(async move { close_at_leisure(&mut binding).await });
+    assert!(is_closed(&second).await);
+    drop(first);
+    let total = closed.await.unwrap().total;
+    assert_eq!((total.finished, total.panicked), (2, 0));
+    assert_whole(total);
 }

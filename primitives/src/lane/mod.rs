@@ -10,6 +10,7 @@
 
 #![allow(unsafe_code)]
 
+mod blocking;
 mod consumer;
 mod producer;
 mod read_chunk;

@@ -7,6 +7,7 @@ use crate::pad::CachePadded;
 use crate::park::Parker;
 use crate::sync::{Arc, AtomicBool, AtomicUsize, Ordering, Site, acquire, release};
 use std::ops::Deref;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::NonNull;
 
 /// Makes a lane of `capacity` slots, all allocated now.
@@ -134,7 +135,7 @@ impl<T> Shared<T> {
         let _drain = Drain(self, head);
         // Relaxed: see `Producer::is_abandoned`; a parked producer is found by the fence in `wake`.
         self.consumer_left.store(true, Ordering::Relaxed);
-        self.producer_seat.parker.wake();
+        wake_left(&self.producer_seat.parker);
     }
 
     /// What a leaving producer does: tells it, and wakes a parked consumer. Not inlined, as above.
@@ -149,7 +150,7 @@ impl<T> Shared<T> {
         let _forget = Forget(self);
         // Release, partner LaneReadLeft: who sees this sees all that was pushed.
         self.producer_left.store(true, release(Site::LaneLeave));
-        self.consumer_seat.wake();
+        wake_left(&self.consumer_seat);
     }
 
     /// Drops the oldest value still inside; false when there is none.
@@ -166,6 +167,17 @@ impl<T> Shared<T> {
         // Exclusive: `&mut self`.
         drop(unsafe { self.memory.slots().read(head) });
         true
+    }
+}
+
+/// Wakes the end that is left. A panic of its waker comes out of the drop of the other one, unless
+/// the thread unwinds already: a second panic would end the process. The hook has told of it.
+fn wake_left(parker: &Parker) {
+    if !std::thread::panicking() {
+        parker.wake();
+    } else if let Err(panic) = catch_unwind(AssertUnwindSafe(|| parker.wake())) {
+        // Its drop is foreign code too.
+        std::mem::forget(panic);
     }
 }
 

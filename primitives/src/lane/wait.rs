@@ -122,13 +122,13 @@ impl<T> Consumer<T> {
     ///
     /// If the producer's waker does.
     pub fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<bool> {
-        if let Some(ready) = self.ready() {
+        if let Some(ready) = self.found() {
             self.unpark();
             return Poll::Ready(ready);
         }
         self.shared.consumer_seat.park(cx.waker());
         self.parked = true;
-        if let Some(ready) = self.ready() {
+        if let Some(ready) = self.found() {
             self.unpark();
             return Poll::Ready(ready);
         }
@@ -137,12 +137,22 @@ impl<T> Consumer<T> {
         Poll::Pending
     }
 
+    /// Waits as [`poll_ready`](Self::poll_ready) does: `true` says that there is a value, `false`
+    /// that none will come.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped at any time it leaves nothing behind: it takes no value.
+    pub fn ready(&mut self) -> impl Future<Output = bool> {
+        Ready { consumer: self }
+    }
+
     /// Takes the oldest value as soon as there is one; `None` once the producer is gone and the
     /// lane empty.
     ///
     /// Completes at the first poll when there is a value, and then [notifies](Self::notify) the
     /// producer: a fence each, and at most one wake for all the room that it waits for. A caller
-    /// with much to take waits by [`poll_ready`](Self::poll_ready), takes a batch, and notifies
+    /// with much to take waits by [`ready`](Self::ready), takes a batch, and notifies
     /// once.
     ///
     /// # Cancel safety
@@ -159,7 +169,7 @@ impl<T> Consumer<T> {
         }
     }
 
-    fn ready(&mut self) -> Option<bool> {
+    fn found(&mut self) -> Option<bool> {
         if self.len_at_least(1) > 0 {
             return Some(true);
         }
@@ -225,6 +235,24 @@ impl<T> Future for Sending<'_, T> {
 impl<T> Drop for Sending<'_, T> {
     fn drop(&mut self) {
         self.producer.unpark();
+    }
+}
+
+struct Ready<'a, T> {
+    consumer: &'a mut Consumer<T>,
+}
+
+impl<T> Future for Ready<'_, T> {
+    type Output = bool;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<bool> {
+        self.consumer.poll_ready(cx)
+    }
+}
+
+impl<T> Drop for Ready<'_, T> {
+    fn drop(&mut self) {
+        self.consumer.unpark();
     }
 }
 

@@ -9,6 +9,8 @@
 use std::cell::{Cell, RefCell};
 use std::task::Waker;
 
+use crate::task::{wake, wake_all};
+
 /// The entry of callers that poll without a future of their own (`futures_io`): one a list.
 const POLLED: u64 = 0;
 
@@ -97,9 +99,9 @@ impl Waiters {
             entries.first.take()
         };
         if let Some(entry) = first {
-            entry.waker.wake();
+            wake(entry.waker);
         }
-        woken.into_iter().for_each(Waker::wake);
+        wake_all(woken);
     }
 
     fn put(&self, key: u64, waker: &Waker) {

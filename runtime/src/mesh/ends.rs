@@ -216,11 +216,9 @@ impl Mesh {
             // A waker of another executor may push again: each link is told once a round.
             let link = self.links.borrow_mut().pop();
             let Some(link) = link else { break };
+            link.notify();
             // It may be the last hold of a lane whose values are the user's.
-            contain("the end of a lane", || {
-                link.notify();
-                drop(link);
-            });
+            contain("the end of a lane", || drop(link));
         }
         loop {
             let to = self.dirty.borrow_mut().pop();
@@ -399,12 +397,9 @@ impl Outbound {
                 .poll_room(&mut TaskContext::from_waker(&self.room), 1)
             {
                 Poll::Ready(Ok(())) => {}
-                // The target's end is gone: it has stopped, and so will this shard.
-                Poll::Ready(Err(_)) => {
-                    self.waiting.clear();
-                    break;
-                }
-                Poll::Pending => break,
+                // Or the target's end is gone: it has stopped, and so will this shard, which then
+                // drops what waits here. Not now: it is the user's, and this is inside a borrow.
+                Poll::Ready(Err(_)) | Poll::Pending => break,
             }
             let count = self.lane.push_batch(&mut Draining(&mut self.waiting));
             moved |= count > 0;

@@ -13,6 +13,7 @@ use crate::error::{SubmitError, TrySubmitError};
 use crate::inbox::{Job, Refused};
 use crate::shard::{Context, ShardIndex};
 use crate::task::token::Token;
+use crate::task::wake;
 
 /// A shard as threads outside the runtime see it; from [`Running`](crate::Running).
 #[derive(Clone)]
@@ -227,7 +228,7 @@ impl<T> OutsideWork<T> {
         drop(content);
         drop(unwanted);
         if let Some(waiter) = waiter {
-            waiter.wake();
+            wake(waiter);
         }
     }
 }

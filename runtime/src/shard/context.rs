@@ -11,12 +11,13 @@ use super::mailbox::{self, Mailbox};
 use super::{Shard, ShardIndex};
 use crate::directory::{Directory, Phase};
 use crate::driver::Driver;
+use crate::local::Locals;
 use crate::mesh::Mesh;
 use crate::metrics::ShardCounters;
 use crate::sched::{Group, GroupId, Scheduler};
 use crate::settings::IdlePolicy;
 use crate::task::token::{SLOTS_MAX, Token};
-use crate::task::{Blocks, JoinHandle, Ran, TaskRef, TaskTable, Traveller, with_current};
+use crate::task::{Blocks, JoinHandle, Ran, TaskRef, TaskTable, Traveller, wake_all, with_current};
 use crate::time::{Clock, Instant, Timers};
 
 /// Operations of leaf futures between two readings of the clock within one poll.
@@ -42,6 +43,8 @@ pub(crate) struct Context {
     current: Cell<Option<TaskRef>>,
     /// Who waits for the shutdown's beginning.
     shutdown_waiters: RefCell<Vec<Waker>>,
+    /// The shard's values of statics.
+    locals: Locals,
     /// Nothing new is spawned: the shard drops its tasks.
     closing: Cell<bool>,
 }
@@ -83,6 +86,7 @@ impl Context {
             },
             current: Cell::new(None),
             shutdown_waiters: RefCell::default(),
+            locals: Locals::default(),
             closing: Cell::new(false),
             counters,
             directory,
@@ -289,7 +293,7 @@ impl Context {
 
     pub(super) fn wake_shutdown_waiters(&self) {
         let waiters = std::mem::take(&mut *self.shutdown_waiters.borrow_mut());
-        waiters.into_iter().for_each(Waker::wake);
+        wake_all(waiters);
     }
 
     /// Sends an answered item back, or gives it up outside of the shards.
@@ -369,5 +373,9 @@ impl Context {
 
     pub(crate) fn mesh(&self) -> &Mesh {
         &self.mesh
+    }
+
+    pub(crate) fn locals(&self) -> &Locals {
+        &self.locals
     }
 }

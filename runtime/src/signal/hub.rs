@@ -13,6 +13,8 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::low_level::pipe;
 use thread_aware::registry::{original_mask, restore_mask};
 
+use crate::task::wake_all;
+
 /// Signals that are read at once from one socket.
 const READ_BYTES: usize = 256;
 
@@ -99,7 +101,8 @@ impl Hub {
         state.counts.terminations += come.terminations;
         let waiting = std::mem::take(&mut state.waiting);
         drop(state);
-        waiting.into_values().for_each(Waker::wake);
+        // One that panics must not end this thread, which everybody hears signals by.
+        wake_all(waiting.into_values());
     }
 }
 

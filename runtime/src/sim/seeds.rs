@@ -36,6 +36,7 @@ where
     F: Fn() -> Fut + Clone + 'static,
     Fut: Future + 'static,
 {
+    assert!(seeds > 0, "a test over no seed shows nothing");
     let (first, end) = chosen().map_or((0, seeds), |seed| (seed, seed.saturating_add(1)));
     let (mut output, report) = run(builder, first, test.clone());
     let (_, again) = run(builder, first, test.clone());

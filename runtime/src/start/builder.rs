@@ -11,6 +11,11 @@ use crate::settings::{Driver, IdlePolicy, Placement, Settings};
 use crate::shard::Context;
 use thread_aware::topology::Topology;
 
+/// Calls that an inbox can have room for: a bound on what threads outside may leave a shard.
+const INBOX_MAX: usize = 1 << 20;
+/// As far as the clock reaches.
+const BUDGET_MAX: Duration = Duration::from_nanos(u64::MAX);
+
 /// The entry to a runtime; see [`Runtime::builder`].
 #[derive(Debug)]
 pub struct Runtime;
@@ -50,8 +55,8 @@ impl Builder {
         self
     }
 
-    /// How many shards. By default, as many as the placement has processors for. More than that
-    /// share processors round-robin, and none of them spins then.
+    /// How many shards, 1 to 4,096. By default, as many as the placement has processors for. More
+    /// than that share processors round-robin, and none of them spins then.
     pub fn shards(mut self, shards: usize) -> Self {
         self.shards = Some(shards);
         self
@@ -77,14 +82,15 @@ impl Builder {
         self
     }
 
-    /// Calls from outside the shards that wait a shard at most; 1,024 by default.
+    /// Calls from outside the shards that wait a shard at most: 1 to 2^20; 1,024 by default.
     pub fn inbox_capacity(mut self, calls: usize) -> Self {
         self.settings.inbox_capacity = calls;
         self
     }
 
     /// How long one poll may go on before the runtime's own futures make it yield; 500 µs by
-    /// default. A poll that uses none of them is never cut.
+    /// default. A poll that uses none of them is never cut, and the clock is looked at each 32
+    /// operations: a budget of zero is over after 64.
     pub fn task_budget(mut self, budget: Duration) -> Self {
         self.settings.task_budget = budget;
         self
@@ -98,6 +104,7 @@ impl Builder {
 
     /// How long the end may take: until it is over, tasks are dropped and the kernel gives back
     /// what it works on. 5 s by default; a shard that is still inside a poll is left behind then.
+    /// With zero nothing is waited for but what takes no time; [`Duration::MAX`] has no end.
     pub fn shutdown_limit(mut self, limit: Duration) -> Self {
         self.settings.shutdown_limit = limit;
         self
@@ -151,14 +158,39 @@ impl Builder {
         if !buffers.is_power_of_two() || buffers > 1 << 15 {
             return Err(StartError::Buffers(u32::from(buffers)));
         }
+        let inbox = self.settings.inbox_capacity;
+        if !(1..=INBOX_MAX).contains(&inbox) {
+            return Err(StartError::InboxCapacity(inbox));
+        }
+        self.settings.task_budget = self.settings.task_budget.min(BUDGET_MAX);
         let shards = match self.shards {
             None => None,
-            Some(count) => Some(NonZero::new(count).ok_or(StartError::NoProcessor)?),
+            Some(count) => Some(NonZero::new(count).ok_or(StartError::NoShards)?),
         };
         self.settings.driver = thread::decide(self.settings.driver)?;
         let topology = Topology::detect()?;
         let plan = placement::plan(&topology, &self.placement, shards, self.settings.idle)?;
         self.settings.idle = plan.idle;
         Ok((plan, self.settings))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A budget is counted in a `u64` of nanoseconds: the low bits of a longer one say nothing.
+    #[test]
+    fn budget_reaches_as_far_as_the_clock_and_no_further() {
+        for (budget, kept_ns) in [
+            (Duration::ZERO, 0),
+            (BUDGET_MAX, u64::MAX),
+            (BUDGET_MAX + Duration::from_nanos(2), u64::MAX),
+            (Duration::MAX, u64::MAX),
+        ] {
+            let builder = Runtime::builder().driver(Driver::Epoll).task_budget(budget);
+            let (_, settings) = builder.check().expect("any budget is one");
+            assert_eq!(settings.task_budget.as_nanos(), u128::from(kept_ns));
+        }
     }
 }

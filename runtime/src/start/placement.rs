@@ -90,15 +90,17 @@ fn is_on(core: &thread_aware::topology::Core, node: usize) -> bool {
 fn named(topology: &Topology, list: &[usize]) -> Result<Vec<ProcessorId>, StartError> {
     let processors: Vec<_> = list
         .iter()
-        .map(|&number| u32::try_from(number).map(ProcessorId::new))
-        .collect::<Result<_, _>>()
-        .map_err(|_| StartError::NoProcessor)?;
+        .map(|&number| match u32::try_from(number) {
+            Ok(id) => Ok(ProcessorId::new(id)),
+            Err(_) => Err(StartError::Processor(number)),
+        })
+        .collect::<Result<_, _>>()?;
     topology.affinities(&processors)?;
     Ok(processors)
 }
 
 fn unpinned(topology: &Topology, count: usize, idle: IdlePolicy) -> Result<Plan, StartError> {
-    let count = checked(NonZero::new(count).ok_or(StartError::NoProcessor)?)?;
+    let count = checked(NonZero::new(count).ok_or(StartError::NoShards)?)?;
     let seats = pinned_affinities(&[count]);
     let crowded = count > topology.shard_limit().get();
     Ok(Plan {

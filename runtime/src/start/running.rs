@@ -166,7 +166,9 @@ fn report_left(running: usize, in_flight: usize) {
 
 /// A runtime whose shards run on threads of their own, seen from outside.
 ///
-/// Dropping it stops the shards as [`Running::shutdown`] does, without time for their tasks.
+/// Dropping it stops the shards as [`Running::shutdown`] does, without time for their tasks. On one
+/// of its own shards the drop does not wait: the shards stop by themselves, that one after the poll
+/// that it is in.
 pub struct Running {
     directory: Arc<Directory>,
     handles: Vec<JoinHandle<()>>,
@@ -217,11 +219,26 @@ impl Running {
     /// # Errors
     ///
     /// [`ShutdownError`] names what did not end: after `deadline` and the builder's
-    /// `shutdown_limit` nothing more is waited for.
+    /// `shutdown_limit` nothing more is waited for. [`ShutdownError::OnShard`] when a task of this
+    /// runtime calls it: the end has begun then, and nobody waits for it.
     pub fn shutdown(mut self, deadline: Duration) -> Result<(), ShutdownError> {
         self.directory
             .drain(Instant::now().saturating_add(deadline));
+        if self.leave_from_inside() {
+            return Err(ShutdownError::OnShard);
+        }
         self.end(deadline)
+    }
+
+    /// Lets the shards end by themselves if the calling thread is one of them: it would wait for
+    /// itself.
+    fn leave_from_inside(&mut self) -> bool {
+        let here = std::thread::current().id();
+        let inside = self.handles.iter().any(|shard| shard.thread().id() == here);
+        if inside {
+            self.handles.clear();
+        }
+        inside
     }
 
     fn end(&mut self, deadline: Duration) -> Result<(), ShutdownError> {
@@ -246,6 +263,9 @@ impl Drop for Running {
             return;
         }
         self.directory.stop();
+        if self.leave_from_inside() {
+            return;
+        }
         if let Err(error) = self.end(Duration::ZERO) {
             tracing::error!(%error, "a dropped runtime did not stop cleanly");
         }

@@ -15,7 +15,7 @@ use super::choice::choose;
 use super::placement::{Plan, Seat};
 use crate::directory::{Directory, Member};
 use crate::driver::{self, DriverParts};
-use crate::error::{DriverError, StartError, panic_message};
+use crate::error::{DriverError, StartError, contain, panic_message};
 use crate::inbox::Inbox;
 use crate::mesh::Doorbells;
 use crate::settings::{Driver, Settings};
@@ -90,6 +90,7 @@ fn open(directory: &Directory, index: ShardIndex) -> Result<driver::Driver, Driv
         ring_entries: settings.ring_entries,
         buffers: settings.buffers,
         buffer_bytes: settings.buffer_bytes,
+        idle: settings.idle,
     };
     let (driver, info) = choose(
         settings.driver,
@@ -134,7 +135,8 @@ pub(super) fn body(
 /// Lets go of the context once no other shard needs the ring of this one.
 pub(super) fn close(directory: &Directory, context: Rc<Context>) -> (usize, usize) {
     let left = directory.wait_stopped(Duration::ZERO);
-    drop(context);
+    // Wakers of other executors may be left in it, and their drops are foreign code.
+    contain("the end of a shard", || drop(context));
     left
 }
 

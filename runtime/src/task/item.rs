@@ -19,7 +19,7 @@ use std::task::{Context as TaskContext, Poll, Waker};
 
 use super::blocks::{self, BlockClass};
 use super::token::Token;
-use super::waker;
+use super::{wake, waker};
 use crate::error::{SubmitError, contain};
 use crate::shard::{Context, ShardIndex};
 use crate::sync::{AtomicBool, AtomicU8, AtomicU64, Ordering, fence};
@@ -242,7 +242,9 @@ fn end(item: NonNull<Header>, mine: u8) -> bool {
     if header(item).ends.swap(mine, Ordering::AcqRel) == TRAVELLING {
         return false;
     }
-    drop(header(item).foreign.take());
+    if let Some(waker) = header(item).foreign.take() {
+        wake::forget(waker);
+    }
     if face(item).content.get() != Content::Nothing {
         contain("the drop of a call or of its answer", || {
             // SAFETY: Both ends are gone, so this one owns the body.
@@ -365,7 +367,7 @@ impl Traveller {
         if token != Token::NONE {
             context.wake_from(token);
         } else if let Some(waiter) = foreign {
-            waiter.wake();
+            wake::wake(waiter);
         }
     }
 
@@ -400,8 +402,10 @@ impl Drop for Traveller {
     fn drop(&mut self) {
         // Relaxed: it was set by a holder of this traveller.
         if !face(self.0).answered.load(Ordering::Relaxed) {
-            // SAFETY: The traveller owns the body of an item without an answer.
-            unsafe { empty(self.0) };
+            contain("the drop of a call or of its answer", || {
+                // SAFETY: The traveller owns the body of an item without an answer.
+                unsafe { empty(self.0) };
+            });
         }
         end(self.0, RETURNED);
     }

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::task::Waker;
 
 use super::token::Token;
-use super::waker;
+use super::{wake, waker};
 use crate::shard::Context;
 
 /// The one waiter: a task of the runtime by its token, or any other waker.
@@ -45,7 +45,9 @@ impl Joiner {
     /// Forgets the waiter.
     #[inline]
     pub(super) fn clear(&self) {
-        drop(self.waker.take());
+        if let Some(waker) = self.waker.take() {
+            wake::forget(waker);
+        }
     }
 
     /// Wakes the waiter, from the shard of `context`.
@@ -55,7 +57,7 @@ impl Joiner {
         if token != Token::NONE {
             context.wake_from(token);
         } else if let Some(waker) = self.waker.take() {
-            waker.wake();
+            wake::wake(waker);
         }
     }
 }

@@ -6,6 +6,7 @@
 
 mod blocks;
 mod current;
+mod either;
 mod item;
 mod join;
 mod joiner;
@@ -15,10 +16,13 @@ mod returns;
 mod spawn;
 mod table;
 pub(crate) mod token;
+mod wake;
 mod waker;
 
+pub use either::{Either, either};
 pub use join::JoinHandle;
 pub use spawn::{spawn, yield_now};
+pub use wake::wake;
 
 pub(crate) use blocks::Blocks;
 pub(crate) use current::with_current;
@@ -27,4 +31,5 @@ pub(crate) use queue::TaskQueue;
 pub(crate) use raw::{Ran, TaskRef};
 pub(crate) use returns::{Chain, Returns};
 pub(crate) use table::TaskTable;
+pub(crate) use wake::wake_all;
 pub(crate) use waker::waker;

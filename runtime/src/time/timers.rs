@@ -11,6 +11,7 @@ use std::task::Waker;
 use super::Instant;
 use super::wheel::{TimerKey, Wheel};
 use crate::metrics::ShardCounters;
+use crate::task::wake;
 
 /// Timers that one call of [`Timers::fire`] wakes at most, so that tasks and I/O get their turn in
 /// between.
@@ -39,7 +40,7 @@ impl Timers {
         while fired < FIRE_MAX {
             let expired = self.wheel.borrow_mut().pop_expired(now.as_nanos());
             let Some(waker) = expired else { break };
-            waker.wake();
+            wake(waker);
             fired += 1;
         }
         self.counters.timers_fired.add(fired as u64);

@@ -178,6 +178,12 @@ pub fn entry() -> u64 {
     PLACE.with(|place| place.key.get())
 }
 
+/// This thread's number as one that entered nothing: from 1, and never another thread's.
+#[cfg(not(corelane_loom))]
+pub(crate) fn thread_number() -> u64 {
+    PLACE.with(Place::number)
+}
+
 /// What a registry pinned this thread to.
 #[cfg(feature = "threads")]
 pub(crate) fn pinned() -> Option<Affinity> {
@@ -216,10 +222,14 @@ impl Drop for Entered {
 impl Place {
     #[cold]
     fn anonymous(&self) -> Affinity {
+        Affinity::anonymous(self.number())
+    }
+
+    fn number(&self) -> u64 {
         if self.anonymous.get() == 0 {
             self.anonymous.set(ANONYMOUS.next());
         }
-        Affinity::anonymous(self.anonymous.get())
+        self.anonymous.get()
     }
 
     fn enter(&self, affinity: Affinity, context: Context) -> Entered {

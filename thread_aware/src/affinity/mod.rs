@@ -13,6 +13,8 @@ mod machine;
 mod shape;
 mod value;
 
+#[cfg(all(feature = "std", not(corelane_loom)))]
+pub(crate) use current::thread_number;
 #[cfg(feature = "std")]
 pub use current::{Entered, context, current, enter, entry, with_context};
 #[cfg(feature = "threads")]

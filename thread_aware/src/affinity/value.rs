@@ -48,6 +48,10 @@ impl TopologyId {
     const fn is_anonymous(self) -> bool {
         self.0 & FAMILIES == 1 << 62
     }
+
+    /// An id that no affinity has which anybody else can see: threads are numbered from 1.
+    #[cfg(feature = "std")]
+    pub(crate) const UNPLACED: Self = Self::anonymous(0);
 }
 
 impl fmt::Debug for TopologyId {
@@ -92,7 +96,7 @@ impl Affinity {
     pub const COUNT_MAX: usize = u16::MAX as usize;
 
     /// One processor of a topology. The indices are below their counts; the caller checked.
-    pub(crate) fn new(
+    pub(crate) const fn new(
         topology: TopologyId,
         (processor, processors): (u16, u16),
         (region, regions): (u16, u16),
@@ -105,6 +109,15 @@ impl Affinity {
             processors,
             regions,
         }
+    }
+
+    /// Two processors in two regions of a topology that does not exist, to ask a strategy about.
+    #[cfg(feature = "std")]
+    pub(crate) const fn unplaced_pair() -> [Self; 2] {
+        [
+            Self::new(TopologyId::UNPLACED, (0, 2), (0, 2)),
+            Self::new(TopologyId::UNPLACED, (1, 2), (1, 2)),
+        ]
     }
 
     /// The affinity of a thread that entered none.
@@ -146,6 +159,16 @@ impl Affinity {
     #[must_use]
     pub const fn memory_region_count(self) -> usize {
         self.regions as usize
+    }
+
+    /// All but the topology in one word, for comparisons; never 0 unless it is anonymous.
+    #[cfg(feature = "std")]
+    #[inline(always)]
+    pub(crate) const fn word(self) -> u64 {
+        (self.processor as u64)
+            | (self.region as u64) << 16
+            | (self.processors as u64) << 32
+            | (self.regions as u64) << 48
     }
 
     /// Which topology the indices refer to.

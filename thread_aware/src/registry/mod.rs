@@ -7,4 +7,4 @@ mod pin;
 mod threads;
 
 pub use pin::{PinError, current_mask, original_mask, pin_current_thread, restore_mask};
-pub use threads::{ProcessorCount, RegistryError, ThreadRegistry};
+pub use threads::{Affinities, ProcessorCount, RegistryError, ThreadRegistry};

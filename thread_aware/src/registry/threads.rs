@@ -13,6 +13,7 @@ use crate::{
 ///
 /// It takes one of every physical core before it takes a sibling of any.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum ProcessorCount {
     /// One processor a physical core, as far as the processor quota reaches.
     #[default]
@@ -32,10 +33,10 @@ pub enum ProcessorCount {
 ///
 /// let registry = ThreadRegistry::new(&ProcessorCount::Auto);
 /// std::thread::scope(|scope| {
-///     for &core in registry.affinities() {
+///     for core in registry.affinities() {
 ///         let registry = &registry;
 ///         scope.spawn(move || {
-///             registry.pin_to(core).expect("its processor is allowed");
+///             registry.pin_to(core);
 ///             assert_eq!(registry.current_affinity(), Some(core));
 ///         });
 ///     }
@@ -47,6 +48,9 @@ pub struct ThreadRegistry {
     /// One for each of `processors`, whose place is its processor index.
     affinities: Vec<Affinity>,
 }
+
+/// The affinities of a [`ThreadRegistry`], one after another.
+pub type Affinities<'a> = core::iter::Copied<core::slice::Iter<'a, Affinity>>;
 
 /// Why a [`ThreadRegistry`] could not be made.
 #[derive(Debug)]
@@ -116,9 +120,8 @@ impl ThreadRegistry {
     }
 
     /// The affinities of the registry's processors; the place of each is its processor index.
-    #[must_use]
-    pub fn affinities(&self) -> &[Affinity] {
-        &self.affinities
+    pub fn affinities(&self) -> Affinities<'_> {
+        self.affinities.iter().copied()
     }
 
     /// How many affinities there are, at least one.
@@ -149,17 +152,35 @@ impl ThreadRegistry {
 
     /// Pins the current thread to the processor of `affinity`.
     ///
+    /// # Panics
+    ///
+    /// Where [`try_pin_to`](Self::try_pin_to) gives an error. The message names the processor.
+    pub fn pin_to(&self, affinity: Affinity) {
+        if let Err(error) = self.try_pin_to(affinity) {
+            panic!("the thread is not pinned: {error}");
+        }
+    }
+
+    /// Pins the current thread to the processor of `affinity`.
+    ///
     /// # Errors
     ///
     /// [`PinError::Foreign`] when it is not one of the registry's affinities, else as for
     /// [`pin_current_thread`].
-    pub fn pin_to(&self, affinity: Affinity) -> Result<(), PinError> {
+    pub fn try_pin_to(&self, affinity: Affinity) -> Result<(), PinError> {
         let processor = self
             .processor_of(affinity)
             .ok_or(PinError::Foreign(affinity))?;
         pin_current_thread(processor)?;
         affinity::set_pinned(Some(affinity));
         Ok(())
+    }
+}
+
+/// As [`ThreadRegistry::new`] with [`ProcessorCount::Auto`].
+impl Default for ThreadRegistry {
+    fn default() -> Self {
+        Self::new(&ProcessorCount::Auto)
     }
 }
 

@@ -65,6 +65,12 @@ use crate::affinity::Affinity;
 /// counters.relocate(Some(cores[0]), cores[1]);
 /// assert_eq!(counters[0].home, Some(cores[1]));
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not thread-aware",
+    label = "not thread-aware",
+    note = "what is to be shared goes into a `thread_aware::Arc`; what no core matters to, into \
+            a `thread_aware::Unaware`"
+)]
 pub trait ThreadAware: Send {
     /// Tells the value that it moved from `source`, if that is known, to `destination`.
     ///

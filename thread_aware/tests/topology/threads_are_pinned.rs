@@ -2,7 +2,7 @@
 
 use std::{error::Error, fs, num::NonZero, rc::Rc, thread};
 
-use super::tree::{Tree, four_by_two, ids};
+use super::tree::{Tree, core, four_by_two, ids};
 use thread_aware::{
     affinity::{enter, pinned_affinities},
     registry::{
@@ -120,11 +120,10 @@ fn a_registry_pins_its_affinities_to_different_processors_and_knows_where_it_is(
     );
     let mut pins: Vec<String> = registry
         .affinities()
-        .iter()
-        .map(|&affinity| {
+        .map(|affinity| {
             apart(|| {
                 assert_eq!(registry.current_affinity(), None);
-                registry.pin_to(affinity).expect("its processor is allowed");
+                registry.pin_to(affinity);
                 assert_eq!(registry.current_affinity(), Some(affinity));
                 allowed_now()
             })
@@ -138,15 +137,17 @@ fn a_registry_pins_its_affinities_to_different_processors_and_knows_where_it_is(
 #[test]
 fn pinning_or_restoring_by_hand_ends_what_the_registry_knew() {
     let registry = ThreadRegistry::new(&exactly(1));
-    let affinity = registry.affinities()[0];
+    let affinity = registry.affinities().next().expect("it has one");
     let processor = registry
         .processor_of(affinity)
         .expect("it is the registry's");
     apart(|| {
-        registry.pin_to(affinity).expect("its processor is allowed");
+        registry.pin_to(affinity);
         pin_current_thread(processor).expect("it is allowed");
         assert_eq!(registry.current_affinity(), None);
-        registry.pin_to(affinity).expect("its processor is allowed");
+        registry
+            .try_pin_to(affinity)
+            .expect("its processor is allowed");
         restore_mask(&original_mask().expect("it is remembered")).expect("it was granted before");
         assert_eq!(registry.current_affinity(), None);
     });
@@ -157,8 +158,9 @@ fn an_entered_affinity_counts_before_the_pin() {
     let topology = Tree::of(&four_by_two()).topology(0..8);
     let registry =
         ThreadRegistry::from_topology(&topology, &ProcessorCount::All).expect("all are allowed");
-    let entered = enter(registry.affinities()[3], Rc::new(()));
-    assert_eq!(registry.current_affinity(), Some(registry.affinities()[3]));
+    let fourth = registry.affinities().nth(3);
+    let entered = enter(fourth.expect("it has eight"), Rc::new(()));
+    assert_eq!(registry.current_affinity(), fourth);
     drop(entered);
     let _foreign = enter(pinned_affinities(&[8])[3], Rc::new(()));
     assert_eq!(registry.current_affinity(), None);
@@ -166,9 +168,33 @@ fn an_entered_affinity_counts_before_the_pin() {
 
 #[test]
 fn an_affinity_of_another_topology_is_not_pinned() {
-    let registry = ThreadRegistry::new(&ProcessorCount::Auto);
+    let registry = ThreadRegistry::default();
     let foreign = pinned_affinities(&[1])[0];
-    assert!(matches!(registry.pin_to(foreign), Err(PinError::Foreign(named)) if named == foreign));
+    let refused = registry.try_pin_to(foreign);
+    assert!(matches!(refused, Err(PinError::Foreign(named)) if named == foreign));
+}
+
+#[test]
+fn a_pin_that_is_refused_panics_with_the_processor() {
+    // A machine whose processor the kernel has not.
+    let tree = Tree::of(&[core(&[MISSING.number()])]);
+    let topology = tree.topology([MISSING.number()]);
+    let registry =
+        ThreadRegistry::from_topology(&topology, &ProcessorCount::Auto).expect("it has one");
+    let affinity = registry.affinities().next().expect("it has one");
+    let refused = registry.try_pin_to(affinity);
+    assert!(matches!(
+        refused,
+        Err(PinError::Refused {
+            processor: MISSING,
+            ..
+        })
+    ));
+    let panic = thread::spawn(move || registry.pin_to(affinity)).join();
+    let message = panic
+        .expect_err("the kernel refuses it")
+        .downcast::<String>();
+    assert!(message.is_ok_and(|message| message.contains("processor 1023")));
 }
 
 #[test]
@@ -178,10 +204,7 @@ fn counts_choose_cores_before_siblings_and_respect_what_is_allowed() {
     let topology = tree.topology([1, 2, 3, 5, 6, 7]);
     let chosen = |count: &ProcessorCount| {
         let registry = ThreadRegistry::from_topology(&topology, count).expect("they are enough");
-        let processors = registry
-            .affinities()
-            .iter()
-            .map(|&a| registry.processor_of(a));
+        let processors = registry.affinities().map(|a| registry.processor_of(a));
         processors
             .map(|id| id.expect("it is the registry's"))
             .collect::<Vec<_>>()

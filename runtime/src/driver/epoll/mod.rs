@@ -39,6 +39,7 @@ use super::DriverParts;
 use crate::error::DriverError;
 use crate::io::Pool;
 use crate::metrics::ShardCounters;
+use crate::task::wake_all;
 use crate::time::{Clock, Instant};
 
 /// Events that one call fetches at most; what is left stays with the kernel for the next turn.
@@ -137,7 +138,7 @@ impl Epoll {
             readiness.drain_into(&mut woken);
         }
         self.pool.returned().drain_into(&mut woken);
-        woken.into_iter().for_each(Waker::wake);
+        wake_all(woken);
         Ok(0)
     }
 
@@ -178,9 +179,7 @@ impl Epoll {
             self.mark(event, &mut woken);
         }
         self.events.replace(events);
-        for waker in woken.drain(..) {
-            waker.wake();
-        }
+        wake_all(woken.drain(..));
         self.woken.replace(woken);
         match waited {
             // A signal: the caller looks at everything and waits again.

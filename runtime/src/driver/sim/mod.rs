@@ -29,7 +29,6 @@ use std::fmt;
 use std::io;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::task::Waker;
 use std::time::Duration;
 
 use rustix::io::Errno;
@@ -37,6 +36,7 @@ use rustix::io::Errno;
 use super::DriverParts;
 use crate::io::Pool;
 use crate::metrics::ShardCounters;
+use crate::task::wake_all;
 
 /// Packets that one turn delivers at most, so that tasks run in between.
 const DELIVERIES_MAX: usize = 64;
@@ -78,7 +78,7 @@ impl SimDriver {
                 return;
             }
             self.counters.completions.add(1);
-            woken.drain(..).for_each(Waker::wake);
+            wake_all(woken.drain(..));
         }
     }
 
@@ -109,7 +109,7 @@ impl SimDriver {
             .borrow()
             .waiters_of(self.shard, &mut woken);
         self.pool.returned().drain_into(&mut woken);
-        woken.into_iter().for_each(Waker::wake);
+        wake_all(woken);
         Ok(0)
     }
 

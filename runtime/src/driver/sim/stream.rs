@@ -5,7 +5,7 @@ use std::io;
 use std::net::{Shutdown, SocketAddr};
 use std::os::fd::OwnedFd;
 use std::rc::Rc;
-use std::task::{Context, Poll, Waker, ready};
+use std::task::{Context, Poll, ready};
 
 use rustix::io::Errno;
 
@@ -13,6 +13,7 @@ use super::SimDriver;
 use super::connection::{End, Side, Waits};
 use super::network::Segment;
 use crate::io::{BufResult, Chunk, IoBuf, IoBufMut, Wait, copy_in};
+use crate::task::wake_all;
 
 /// The most bytes of one segment.
 const SEGMENT_BYTES_MAX: u64 = 1460;
@@ -151,7 +152,7 @@ impl Stream {
             network.send(world, self.connection, self.side.other(), Segment::Fin);
         }
         drop(network);
-        woken.into_iter().for_each(Waker::wake);
+        wake_all(woken);
         Ok(())
     }
 

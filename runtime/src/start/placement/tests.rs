@@ -206,13 +206,16 @@ fn placement_without_an_allowed_processor_is_an_error() {
     ));
     assert!(matches!(
         error(Placement::Unpinned(0)),
-        StartError::NoProcessor
+        StartError::NoShards
     ));
     // 2 is there, but not allowed; 99 is not there.
     for processor in [2, 99] {
         let refused = error(Placement::Cores(vec![0, processor]));
         assert!(matches!(refused, StartError::Topology(_)), "{refused:?}");
     }
+    let no_id = 1 << 40;
+    let refused = error(Placement::Cores(vec![0, no_id]));
+    assert!(matches!(refused, StartError::Processor(number) if number == no_id));
     let many = planned(&topology, Placement::PhysicalCores, Some(4_097)).unwrap_err();
     assert!(matches!(many, StartError::TooManyShards(_)));
 }

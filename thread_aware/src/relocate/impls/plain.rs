@@ -18,9 +18,33 @@ use crate::{
     sync::plain as atomic,
 };
 
+/// Implements the trait for types whose relocation does nothing.
 macro_rules! plain {
     ($($type:ty),* $(,)?) => {$(
-        impl ThreadAware for $type {
+        impl $crate::ThreadAware for $type {
+            #[inline]
+            fn relocate(
+                &mut self,
+                _: Option<$crate::affinity::Affinity>,
+                _: $crate::affinity::Affinity,
+            ) {}
+        }
+    )*};
+}
+#[cfg(any(
+    feature = "bytes",
+    feature = "http",
+    feature = "jiff02",
+    feature = "uuid"
+))]
+pub(super) use plain;
+
+/// References to what can never belong to a core are as plain as it is.
+macro_rules! borrowed {
+    ($($type:ty),* $(,)?) => {$(
+        plain!($type);
+
+        impl ThreadAware for &$type {
             #[inline]
             fn relocate(&mut self, _: Option<Affinity>, _: Affinity) {}
         }
@@ -41,17 +65,8 @@ macro_rules! atomics {
 integers!(
     u8, u16, u32, u64, u128, usize, i8, i16, i32, i64, i128, isize
 );
-plain!(
-    f32,
-    f64,
-    bool,
-    char,
-    str,
-    String,
-    &'static str,
-    CStr,
-    CString
-);
+plain!(f32, f64, bool, char, String, CString);
+borrowed!(str, CStr);
 plain!(
     IpAddr,
     Ipv4Addr,
@@ -67,13 +82,14 @@ plain!(
 
 #[cfg(feature = "std")]
 plain!(
-    std::ffi::OsStr,
     std::ffi::OsString,
-    std::path::Path,
     std::path::PathBuf,
+    std::thread::ThreadId,
     std::time::Instant,
     std::time::SystemTime,
 );
+#[cfg(feature = "std")]
+borrowed!(std::ffi::OsStr, std::path::Path);
 
 atomics! {
     "8": AtomicBool, AtomicU8, AtomicI8;

@@ -1,0 +1,178 @@
+//! Who makes which value, and who waits for it, in the whole process.
+//!
+//! Owner: a node's state names the thread that makes its value. Who waits for one is in one table
+//! under a lock, which only those use who wait, those they wait for, and inserts into storages. No
+//! foreign code runs under it.
+//! Rule: nobody waits before it has walked from the value's maker along who waits for whom, under
+//! the lock, and found that the walk does not come back: a cycle would never end. Who waits marks
+//! the state first, so that a maker that sees no mark has nobody to wake. Models:
+//! `tests/models/arc.rs`.
+
+use alloc::{sync::Arc as StdArc, vec::Vec};
+use core::ptr::{self, NonNull};
+use std::sync::PoisonError;
+
+use super::{
+    lineage::Lineage,
+    node::{AWAITED, EMPTY, HOMING, MAKING, Node, kind, made_by, maker},
+};
+use crate::sync::{AtomicU64, Condvar, MutexGuard, Ordering::Relaxed, process_wide, thread_number};
+
+/// Those who wait. Each has a handle of the node, so the node outlives its entry.
+struct Waiting(Vec<Waiter>);
+
+struct Waiter {
+    /// The state of the node that is waited for.
+    state: NonNull<AtomicU64>,
+    thread: u64,
+    bell: StdArc<Condvar>,
+}
+
+// SAFETY: The pointer is to an atomic, and valid while the entry is there.
+unsafe impl Send for Waiter {}
+
+process_wide!(WAITING: Waiting = Waiting(Vec::new()));
+
+fn lock() -> MutexGuard<'static, Waiting> {
+    WAITING.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What came of the wish to make a node's value.
+pub(super) enum Claim<'a, T: ?Sized> {
+    /// The caller makes it.
+    Mine(Making<'a, T>),
+    /// The node has a value now, or had nobody to wait for any more.
+    Changed,
+    /// Its maker waits for the caller.
+    Cycle,
+}
+
+/// Claims `node`, or waits for who did.
+pub(super) fn claim<'a, T: ?Sized>(lineage: &Lineage<T>, node: &'a Node<T>) -> Claim<'a, T> {
+    let thread = thread_number();
+    let state = node.state();
+    match kind(state) {
+        EMPTY if node.advance(EMPTY, made_by(MAKING, thread)) => {
+            return Claim::Mine(Making {
+                node,
+                is_made: false,
+            });
+        }
+        HOMING => lineage.settle(node),
+        MAKING | AWAITED if !wait(node, thread) => return Claim::Cycle,
+        _ => {}
+    }
+    Claim::Changed
+}
+
+/// Puts `value` into `node`, unless it has or is getting one.
+pub(super) fn insert<T: ?Sized>(
+    lineage: &Lineage<T>,
+    node: &Node<T>,
+    value: StdArc<T>,
+) -> Result<(), StdArc<T>> {
+    // With the lock, so that an insert that is refused because of another finds its value.
+    let _waiting = lock();
+    while !node.advance(EMPTY, made_by(MAKING, thread_number())) {
+        match node.state() {
+            EMPTY => {}
+            HOMING => lineage.settle(node),
+            _ => return Err(value),
+        }
+    }
+    // SAFETY: The state was moved to MAKING here, and this is the one publish. Nobody can wait for
+    // it: that takes the lock.
+    unsafe { node.publish(value) };
+    Ok(())
+}
+
+/// Waits until the maker of `node` is done, or has given up; not if that would never come.
+fn wait<T: ?Sized>(node: &Node<T>, thread: u64) -> bool {
+    let mut waiting = lock();
+    let state = node.state();
+    if !matches!(kind(state), MAKING | AWAITED) {
+        return true;
+    }
+    if waiting.would_never_end(maker(state), thread) {
+        return false;
+    }
+    let awaited = made_by(AWAITED, maker(state));
+    if state != awaited && !node.advance(state, awaited) {
+        return true;
+    }
+    let bell = StdArc::new(Condvar::new());
+    let state = NonNull::from(node.state_word());
+    waiting.0.push(Waiter {
+        state,
+        thread,
+        bell: bell.clone(),
+    });
+    while waiting.0.iter().any(|waiter| waiter.thread == thread) {
+        waiting = bell.wait(waiting).unwrap_or_else(PoisonError::into_inner);
+    }
+    true
+}
+
+impl Waiting {
+    /// Whether `maker` waits, directly or through others, for `thread`.
+    fn would_never_end(&self, mut maker: u64, thread: u64) -> bool {
+        // Bounded: each round goes on to another waiter, since each of them passed this very check.
+        while maker != thread {
+            let Some(waiter) = self.0.iter().find(|waiter| waiter.thread == maker) else {
+                return false;
+            };
+            // SAFETY: Valid: the waiter has a handle of the node until its entry is gone, which
+            // takes the lock. Shared: an atomic.
+            let state = unsafe { waiter.state.as_ref() };
+            // Relaxed: the number of a maker that is waited for was seen by who waits, under this
+            // lock; any later state says that nobody makes it.
+            let state = state.load(Relaxed);
+            if kind(state) != AWAITED {
+                return false;
+            }
+            maker = self::maker(state);
+        }
+        true
+    }
+
+    /// Wakes who waits for a state.
+    fn wake(&mut self, state: &AtomicU64) {
+        self.0.retain(|waiter| {
+            let is_done = ptr::eq(waiter.state.as_ptr(), state);
+            if is_done {
+                waiter.bell.notify_one();
+            }
+            !is_done
+        });
+    }
+}
+
+/// The right to make a node's value. Dropping it, as a panic does, leaves the node empty.
+pub(super) struct Making<'a, T: ?Sized> {
+    node: &'a Node<T>,
+    is_made: bool,
+}
+
+impl<T: ?Sized> Making<'_, T> {
+    pub(super) fn finish(mut self, value: StdArc<T>) {
+        self.is_made = true;
+        // SAFETY: `claim` moved the state to MAKING for this one right, which is used up here.
+        let state = unsafe { self.node.publish(value) };
+        self.end(state);
+    }
+
+    /// Wakes who waits, if the last state says that anybody does.
+    fn end(&self, state: u64) {
+        if kind(state) == AWAITED {
+            lock().wake(self.node.state_word());
+        }
+    }
+}
+
+impl<T: ?Sized> Drop for Making<'_, T> {
+    fn drop(&mut self) {
+        if !self.is_made {
+            self.end(self.node.abandon());
+        }
+    }
+}

@@ -1,0 +1,7 @@
+//! Feature `uuid`.
+
+use ::uuid::{NonNilUuid, Uuid};
+
+use super::plain::plain;
+
+plain!(Uuid, NonNilUuid);
