@@ -1,6 +1,7 @@
 //! TCP echo on our streams.
 
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 
 use corelane::net::{ListenOptions, TcpListener, TcpStream};
@@ -136,10 +137,21 @@ fn serve(serving: Serving) -> Result<(), BenchError> {
             eprintln!("the server is ready and nobody listens");
         }
     });
-    let builder = Runtime::builder()
+    let running = Runtime::builder()
         .placement(Placement::Cores(cores))
-        .idle(IdlePolicy::Park);
-    let outcome = builder.run(move || async move {
+        .idle(IdlePolicy::Park)
+        .start()
+        .map_err(ours)?;
+    let running = Arc::new(running);
+    let counted = Arc::clone(&running);
+    counters.read_by(move || {
+        let shards = counted.metrics().shards;
+        shards.iter().fold((0, 0), |(enters, completions), shard| {
+            let received = shard.driver_completions;
+            (enters + shard.driver_enters, completions + received)
+        })
+    });
+    let serving = running.shard(0).submit(move || async move {
         let calls = corelane::shards()
             .iter()
             .map(|shard| {
@@ -151,7 +163,7 @@ fn serve(serving: Serving) -> Result<(), BenchError> {
         // Each serves for ever: whichever ends first has failed.
         select_all(calls).await.0.map_err(ours)?
     });
-    outcome.map_err(ours)?
+    serving.wait().map_err(ours)?
 }
 
 async fn accept_all(

@@ -16,5 +16,8 @@ pub mod benchmarks {}
 #[doc = include_str!("../guarantees.md")]
 pub mod guarantees {}
 
+#[doc = include_str!("../guide.md")]
+pub mod guide {}
+
 #[doc = include_str!("../safety.md")]
 pub mod safety {}

@@ -7,7 +7,7 @@
 )]
 
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,16 +21,24 @@ use tokio::time::timeout;
 /// No socket is waited for longer. Far above what any of it takes.
 const LIMIT: Duration = Duration::from_secs(120);
 
-/// An echo server, ended with the test.
-struct Echo {
+/// A server, ended with the test.
+struct Server {
     child: Child,
     said: BufReader<std::process::ChildStdout>,
     addr: SocketAddr,
 }
 
-impl Echo {
-    fn start(options: &[&str]) -> Self {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_echo"))
+impl Server {
+    fn echo(options: &[&str]) -> Self {
+        Self::start(env!("CARGO_BIN_EXE_echo"), "echo on ", options)
+    }
+
+    fn chat(options: &[&str]) -> Self {
+        Self::start(env!("CARGO_BIN_EXE_chat"), "chat on ", options)
+    }
+
+    fn start(program: &str, says: &str, options: &[&str]) -> Self {
+        let mut child = Command::new(program)
             .args(["--addr", "127.0.0.1:0"])
             .args(options)
             .stdout(Stdio::piped())
@@ -39,7 +47,7 @@ impl Echo {
         let mut said = BufReader::new(child.stdout.take().unwrap());
         let mut line = String::new();
         said.read_line(&mut line).unwrap();
-        let addr = line.strip_prefix("echo on ").unwrap();
+        let addr = line.strip_prefix(says).unwrap();
         let (addr, _) = addr.split_once(',').unwrap();
         let addr = addr.parse().unwrap();
         Self { child, said, addr }
@@ -60,7 +68,7 @@ impl Echo {
     }
 }
 
-impl Drop for Echo {
+impl Drop for Server {
     fn drop(&mut self) {
         // It has ended already unless the test failed before.
         let _ = self.child.kill();
@@ -76,7 +84,7 @@ fn echo_sends_every_byte_of_many_connections_back() {
         &["--shards", "4"],
         &["--idle", "park"],
     ] {
-        let echo = Echo::start(options);
+        let echo = Server::echo(options);
         let mut clients: Vec<_> = (0..CONNECTIONS).map(|_| echo.connect()).collect();
         let message =
             |round: usize, client: usize| vec![(round * 31 + client) as u8; 1_000 + client];
@@ -133,7 +141,7 @@ fn echo_holds_a_thousand_connections_of_a_tokio_client() {
         .build()
         .unwrap();
     for options in [&["--driver", "epoll"][..], &["--driver", "auto"]] {
-        let echo = Echo::start(options);
+        let echo = Server::echo(options);
         let addr = echo.addr;
         let clients = async move {
             let all = Arc::new(Barrier::new(CONNECTIONS));
@@ -156,6 +164,67 @@ fn echo_names_a_taken_port() {
         .unwrap();
     assert_eq!(ended.status.code(), Some(2));
     assert!(String::from_utf8(ended.stderr).unwrap().contains("in use"));
+}
+
+/// A member of a chat, after its welcome.
+fn join(chat: &Server, others: usize) -> (String, BufReader<TcpStream>) {
+    let mut stream = BufReader::new(chat.connect());
+    let line = read_line(&mut stream);
+    let (member, rest) = line
+        .strip_prefix("welcome, ")
+        .unwrap()
+        .split_once(':')
+        .unwrap();
+    assert_eq!(rest, format!(" {others} others are here"));
+    (member.to_owned(), stream)
+}
+
+fn read_line(stream: &mut BufReader<TcpStream>) -> String {
+    let mut line = String::new();
+    stream.read_line(&mut line).unwrap();
+    assert_eq!(line.pop(), Some('\n'));
+    line
+}
+
+#[test]
+fn chat_passes_lines_on_to_all_others_in_their_order() {
+    for options in [
+        &["--driver", "epoll", "--shards", "1"][..],
+        &["--driver", "epoll", "--shards", "3"],
+        &["--shards", "3"],
+    ] {
+        let chat = Server::chat(options);
+        let mut members: Vec<_> = (0..6).map(|others| join(&chat, others)).collect();
+        for speaker in 0..members.len() {
+            let name = members[speaker].0.clone();
+            let text: String = (0..50).map(|number| format!("line {number}\n")).collect();
+            members[speaker]
+                .1
+                .get_mut()
+                .write_all(text.as_bytes())
+                .unwrap();
+            for (hearer, (_, stream)) in members.iter_mut().enumerate() {
+                for number in 0..50 {
+                    if hearer != speaker {
+                        assert_eq!(read_line(stream), format!("{name}: line {number}"));
+                    }
+                }
+            }
+        }
+        // One that leaves is missed by nobody, and one with a line too long is put out.
+        let (_, mut leaves) = members.pop().unwrap();
+        leaves.get_mut().shutdown(Shutdown::Write).unwrap();
+        assert_eq!(leaves.read(&mut [0]).unwrap(), 0);
+        let (_, mut long) = members.pop().unwrap();
+        long.get_mut().write_all(&[b'x'; 4097]).unwrap();
+        assert!(matches!(long.read(&mut [0]), Ok(0) | Err(_)));
+        let (name, stream) = &mut members[0];
+        stream.get_mut().write_all(b"bye\n").unwrap();
+        let bye = format!("{name}: bye");
+        assert_eq!(read_line(&mut members[1].1), bye);
+        assert_eq!(chat.end(Signal::INT), "SIGINT: 6 members came\n");
+        assert_eq!(members[1].1.read(&mut [0]).unwrap(), 0);
+    }
 }
 
 #[test]

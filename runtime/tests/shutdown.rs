@@ -2,12 +2,14 @@
 #![allow(clippy::unwrap_used)]
 
 use std::future::{Future, pending};
+use std::io::Read;
 use std::pin::pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, mpsc};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
+use corelane::net::TcpStream;
 use corelane::task::yield_now;
 use corelane::time::sleep;
 use corelane::{
@@ -340,6 +342,39 @@ fn shutdown_on_an_own_shard_begins_the_end_and_does_not_wait() {
         for call in [own, other] {
             call.wait().unwrap();
         }
+    });
+}
+
+/// Sends without waiting when it is dropped.
+struct SaysBye(TcpStream);
+
+impl Drop for SaysBye {
+    fn drop(&mut self) {
+        let sent = pin!(self.0.write_all("bye")).poll(&mut Context::from_waker(Waker::noop()));
+        assert!(matches!(sent, Poll::Ready((Ok(()), _))), "{sent:?}");
+    }
+}
+
+// proves: RT-23
+#[test]
+fn task_that_is_dropped_at_the_end_can_still_send() {
+    on_each(|running| {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let addr = listener.local_addr().unwrap();
+        let call = running.shard(1).submit(move || async move {
+            let stream = SaysBye(TcpStream::connect(addr).await.unwrap());
+            spawn(async move {
+                pending::<()>().await;
+                drop(stream);
+            })
+            .detach();
+        });
+        call.wait().unwrap();
+        let (mut client, _) = listener.accept().unwrap();
+        drop(running);
+        let mut said = String::new();
+        client.read_to_string(&mut said).unwrap();
+        assert_eq!(said, "bye");
     });
 }
 

@@ -24,9 +24,11 @@ const PARTS: [(&str, &[&str]); 4] = [
 ];
 
 /// Packages above the libraries, which use them and not one another.
-const TOP: [&str; 4] = [
+const TOP: [&str; 6] = [
     "corelane-examples",
     "corelane-benches",
+    "corelane-compat-ours",
+    "corelane-compat-published",
     "corelane-docs",
     "corelane-contract",
 ];

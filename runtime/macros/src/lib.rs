@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod function;
+mod misuse;
 mod options;
 mod program;
 mod testing;
@@ -29,8 +30,9 @@ use proc_macro::TokenStream;
 /// compiler that points at it. Programs with more to set use `corelane::Runtime::builder`.
 #[proc_macro_attribute]
 pub fn main(options: TokenStream, function: TokenStream) -> TokenStream {
-    program::expand(options.into(), function.into())
-        .unwrap_or_else(syn::Error::into_compile_error)
+    let (options, function) = (options.into(), proc_macro2::TokenStream::from(function));
+    program::expand(options, function.clone())
+        .unwrap_or_else(|error| misuse::explain(&error, function))
         .into()
 }
 
@@ -57,7 +59,8 @@ pub fn main(options: TokenStream, function: TokenStream) -> TokenStream {
 /// that points at it. So is `#[should_panic]`, which would see the first driver alone.
 #[proc_macro_attribute]
 pub fn test(options: TokenStream, function: TokenStream) -> TokenStream {
-    testing::expand(options.into(), function.into())
-        .unwrap_or_else(syn::Error::into_compile_error)
+    let (options, function) = (options.into(), proc_macro2::TokenStream::from(function));
+    testing::expand(options, function.clone())
+        .unwrap_or_else(|error| misuse::explain(&error, function))
         .into()
 }

@@ -5,15 +5,14 @@ use quote::{quote, quote_spanned};
 use syn::parse::Parser;
 use syn::{Error, Result};
 
-use crate::function;
 use crate::options::{self, Once, setter};
+use crate::{function, misuse};
 
 const NAME: &str = "`#[corelane::main]`";
 const OPTIONS: &str = "`shards`, `idle` and `driver`";
 
 pub(crate) fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStream> {
-    let settings = settings(options)?;
-    let function = function::parse(NAME, item)?;
+    let (settings, function) = misuse::both(settings(options), function::parse(NAME, item))?;
     let (attributes, visibility) = (&function.attrs, &function.vis);
     let (name, output, block) = (&function.sig.ident, &function.sig.output, &function.block);
     if name != "main" {

@@ -6,15 +6,14 @@ use syn::meta::ParseNestedMeta;
 use syn::parse::Parser;
 use syn::{Error, ItemFn, LitInt, Path, Result};
 
-use crate::function;
 use crate::options::{self, Once, setter};
+use crate::{function, misuse};
 
 const NAME: &str = "`#[corelane::test]`";
 const OPTIONS: &str = "`shards`, `with`, `seeds`, `uring`, `epoll` and `sim`";
 
 pub(crate) fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStream> {
-    let options = Options::parse(options)?;
-    let function = function::parse(NAME, item)?;
+    let (options, function) = misuse::both(Options::parse(options), function::parse(NAME, item))?;
     check_attributes(&function)?;
     let (attributes, visibility) = (&function.attrs, &function.vis);
     let (name, output, block) = (&function.sig.ident, &function.sig.output, &function.block);

@@ -26,6 +26,7 @@ use corelane_primitives::Epoch;
 
 use crate::error::DriverError;
 use crate::metrics::ShardCounters;
+use crate::settings::IdlePolicy;
 use bell::Bell;
 pub(crate) use uring::RingKeepalive;
 
@@ -53,6 +54,8 @@ pub(crate) struct DriverParts {
     pub(crate) buffers: u16,
     /// Bytes a receive buffer.
     pub(crate) buffer_bytes: usize,
+    /// What the shard does when it has nothing to do.
+    pub(crate) idle: IdlePolicy,
 }
 
 impl Driver {

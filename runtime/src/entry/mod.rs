@@ -1,7 +1,7 @@
 //! What the attribute macros expand to. Not for use by hand, and outside of what versions promise.
 //!
 //! The compiler refuses misuse of the macros; which words it points at stands in the tests of
-//! `corelane-macros`.
+//! `corelane-macros`, and all that it says in `tests/misuse`.
 //!
 //! ```compile_fail
 //! #[corelane::main]

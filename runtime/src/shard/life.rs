@@ -25,12 +25,15 @@ pub(crate) fn run_until(
     let start = context.refresh_now();
     context.counters().started_ns.raise(start.as_nanos());
     let mut pace = Pace::new(start);
+    if idle == IdlePolicy::Park {
+        pace = pace.parking();
+    }
     loop {
         let turn = context.turn(&mut pace);
         if done() || is_over(context) {
             return Ok(());
         }
-        if turn.polls > 0 || context.has_work() {
+        if !turn.parks && (turn.polls > 0 || context.has_work()) {
             continue;
         }
         let since = context.now();
@@ -120,13 +123,18 @@ fn is_over(context: &Context) -> bool {
 ///
 /// When the driver cannot wait for the kernel.
 pub(crate) fn finish(context: &Context, limit: Duration) -> io::Result<()> {
+    // First, while everything that a drop may use is there (tests/shard_local.rs). Whatever is
+    // spawned from now on ends at once, so none is left after this.
     context.cancel_all();
     context.locals().close();
     context.directory().member(context.index()).inbox.close();
     // What the last tasks answered goes back; what came meanwhile is refused.
     context.mesh().flush(context.driver(), context.counters());
     let closed = context.driver().close(limit);
-    context.cancel_all();
+    debug_assert!(
+        context.tasks().all().is_empty(),
+        "a shard that ends starts nothing"
+    );
     context.mesh().close();
     let left = *closed.as_ref().unwrap_or(&0);
     let ring = context.driver().release_ring();

@@ -20,7 +20,7 @@ use crate::directory::{Directory, DriverInfo};
 use crate::driver::sim::{Event, SimDriver, World};
 use crate::driver::{Driver, DriverParts};
 use crate::error::{DriverError, JoinError, StartError};
-use crate::settings::Settings;
+use crate::settings::{IdlePolicy, Settings};
 use crate::shard::{self, Context, Pace, ShardIndex};
 use crate::start::{self, Plan};
 use crate::task::JoinHandle;
@@ -232,6 +232,7 @@ fn open(
         ring_entries: settings.ring_entries,
         buffers: settings.buffers,
         buffer_bytes: settings.buffer_bytes,
+        idle: IdlePolicy::Park,
     };
     let driver = SimDriver::open(world, shard, parts).map_err(DriverError::Sim)?;
     let reason = "asked for by the settings".to_owned();

@@ -90,6 +90,7 @@ fn open(directory: &Directory, index: ShardIndex) -> Result<driver::Driver, Driv
         ring_entries: settings.ring_entries,
         buffers: settings.buffers,
         buffer_bytes: settings.buffer_bytes,
+        idle: settings.idle,
     };
     let (driver, info) = choose(
         settings.driver,

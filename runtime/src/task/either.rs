@@ -20,7 +20,7 @@ pub enum Either<L, R> {
 /// `left` is polled first, and when both are ready it is the one that counts: name what ends a loop
 /// first, and what it works on second. For more than two, nest. It costs nothing but the polls.
 ///
-/// What becomes of the one that is dropped is said under "Cancel safety" in its own docs. Accepting,
+/// What becomes of the one that is dropped stands under "Cancel safety" in its docs. Accepting,
 /// reading chunks, receiving from lanes and waiting for timers lose nothing. To go on with a future
 /// afterwards, pass `&mut` of a pinned one, or of a [`JoinHandle`](crate::JoinHandle).
 ///

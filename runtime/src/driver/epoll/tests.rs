@@ -15,6 +15,7 @@ use futures_util::future::{join, join_all};
 use super::*;
 use crate::driver::bell::Bell;
 use crate::net::ListenOptions;
+use crate::settings::IdlePolicy;
 use crate::sync::{AtomicBool, Ordering};
 
 /// Fruitless waits, of a tenth of a second each, before a test gives up.
@@ -38,6 +39,7 @@ fn driver_with(buffers: u16, buffer_bytes: usize) -> (Rc<Epoll>, &'static Bell) 
         ring_entries: 8,
         buffers,
         buffer_bytes,
+        idle: IdlePolicy::Park,
     };
     (Epoll::open(parts).unwrap(), bell)
 }

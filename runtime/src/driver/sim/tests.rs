@@ -12,6 +12,7 @@ use super::connection::WINDOW_BYTES;
 use super::*;
 use crate::driver::bell::Bell;
 use crate::net::ListenOptions;
+use crate::settings::IdlePolicy;
 use crate::sync::{AtomicBool, Ordering};
 
 /// Steps before a test gives up.
@@ -36,6 +37,7 @@ fn drivers(seed: u64, shards: usize, buffers: u16) -> (Rc<World>, Vec<Rc<SimDriv
             ring_entries: 8,
             buffers,
             buffer_bytes: 4096,
+            idle: IdlePolicy::Park,
         };
         SimDriver::open(&world, shard, parts).unwrap()
     });

@@ -17,6 +17,7 @@ use rustix::io::Errno;
 use rustix::net::RecvFlags;
 
 use super::driver::{BUFFER_GROUP, Op};
+use super::slots::Key;
 use super::stream::Socket;
 use crate::io::{BufResult, Chunk, IoBufMut, Wait};
 
@@ -24,6 +25,12 @@ use crate::io::{BufResult, Chunk, IoBufMut, Wait};
 const STASH_CHUNKS: usize = 16;
 /// Bytes that a stream may hold before its receive is ended.
 const STASH_BYTES: usize = 64 * 1024;
+
+/// Small pieces in a row after which a stream no longer counts as one of large pieces.
+const BULK_HOLD: u8 = 16;
+
+/// Receives at once that are left out after one that found nothing.
+const SKIPS: u8 = 15;
 
 /// What comes behind the bytes that have arrived.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -100,10 +107,18 @@ impl Socket {
         if let Some(ended) = self.take_end() {
             return Tried::Ready(ended.map(|()| 0));
         }
-        if self.receive.get().is_some() {
+        if let Some(key) = self.receive.get() {
+            if self.is_bulk() && room.len() > self.driver.pool().slot_bytes() {
+                self.end_receive(key);
+            }
             return Tried::Wait;
         }
-        match self.receive_now(room) {
+        let received = if self.expects_nothing() {
+            Ok(None)
+        } else {
+            self.receive_now(room)
+        };
+        match received {
             Ok(Some(n)) => Tried::Ready(Ok(n)),
             Ok(None) => self
                 .arm_read()
@@ -121,14 +136,44 @@ impl Socket {
                     if n == 0 {
                         self.end.set(End::Finished);
                     }
-                    self.bulk.set(n > self.driver.pool().slot_bytes());
+                    self.measure(n > self.driver.pool().slot_bytes());
                     return Ok(Some(n));
                 }
-                Err(Errno::AGAIN) => return Ok(None),
+                Err(Errno::AGAIN) => {
+                    self.skips.set(SKIPS);
+                    return Ok(None);
+                }
                 Err(Errno::INTR) => {}
                 Err(error) => return Err(error.into()),
             }
         }
+    }
+
+    /// Whether bytes come in larger pieces than the shard's buffers.
+    fn is_bulk(&self) -> bool {
+        self.bulk.get() > 0
+    }
+
+    /// Whether a receive at once is likely to find nothing, as the last one did. A poll, which the
+    /// reader then needs, tells as well and costs no call of its own; now and then it is tried all
+    /// the same.
+    fn expects_nothing(&self) -> bool {
+        if self.polled.replace(false) || !self.is_bulk() {
+            return false;
+        }
+        let skips = self.skips.get();
+        self.skips.set(skips.saturating_sub(1));
+        skips > 0
+    }
+
+    /// Takes in whether the last piece was larger than a receive buffer. The end of a large message
+    /// is a small piece: it takes some of those in a row to change the way back.
+    fn measure(&self, large: bool) {
+        self.bulk.set(if large {
+            BULK_HOLD
+        } else {
+            self.bulk.get().saturating_sub(1)
+        });
     }
 
     pub(super) fn poll_read_chunk(
@@ -229,7 +274,7 @@ impl Socket {
     /// shard's buffers that is a poll: received at once, they are copied once (bench `tcp`, row
     /// `echo_16k_c64`).
     fn arm_read(self: &Rc<Self>) -> io::Result<()> {
-        if self.bulk.get() {
+        if self.is_bulk() {
             self.arm_poll()
         } else {
             self.arm()
@@ -280,6 +325,7 @@ impl Socket {
         if let Some(id) = buffer {
             let len = usize::try_from(result).unwrap_or(0);
             let chunk = self.driver.pool().chunk(id, len);
+            self.measure(len == self.driver.pool().slot_bytes());
             if self.open.get() && len > 0 {
                 self.stash.borrow_mut().push(chunk);
                 self.limit_stash();
@@ -304,9 +350,14 @@ impl Socket {
             let stash = self.stash.borrow();
             stash.chunks() >= STASH_CHUNKS || stash.bytes() >= STASH_BYTES
         };
-        if let (true, Some(key)) = (full, self.receive.get())
-            && !self.receive_ends.replace(true)
-        {
+        if let (true, Some(key)) = (full, self.receive.get()) {
+            self.end_receive(key);
+        }
+    }
+
+    /// Asks the kernel, once, to end the receive in flight.
+    fn end_receive(&self, key: Key) {
+        if !self.receive_ends.replace(true) {
             self.driver.cancel(key);
         }
     }
@@ -314,6 +365,7 @@ impl Socket {
     /// A poll for bytes has ended.
     pub(super) fn readable(&self) {
         self.readable.set(None);
+        self.polled.set(true);
         self.readers.wake_all();
     }
 }

@@ -17,6 +17,9 @@ use rustix::io::Errno;
 
 use crate::metrics::ShardCounters;
 
+/// How long an `enter` that gathers waits for more than one completion.
+pub(super) const GATHER_WINDOW: Duration = Duration::from_micros(20);
+
 /// How long an `enter` may block.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Block {
@@ -26,6 +29,8 @@ pub(super) enum Block {
     ForEver,
     /// Until a completion, at most so long.
     For(Duration),
+    /// Until so many completions, or until the first one behind [`GATHER_WINDOW`], at most so long.
+    Gather(usize, Duration),
 }
 
 /// A completion, copied out of the queue.
@@ -199,6 +204,13 @@ impl Ring {
             Block::ForEver => {
                 let submitter = self.uring.submitter();
                 submitter.submit_with_args_and_flags(1, &SubmitArgs::new(), self.wait_flags)
+            }
+            Block::Gather(completions, time) => {
+                let time = Timespec::from(time);
+                let window = GATHER_WINDOW.as_micros() as u32;
+                let args = SubmitArgs::new().min_wait_usec(window).timespec(&time);
+                let submitter = self.uring.submitter();
+                submitter.submit_with_args_and_flags(completions, &args, self.wait_flags)
             }
             Block::For(time) => {
                 let time = Timespec::from(time);

@@ -185,7 +185,7 @@ impl<B: IoBuf> Writing<'_, B> {
     fn begin(&mut self) -> Option<io::Result<usize>> {
         let buf = self.buf.as_ref()?;
         // In a crowd the send joins the others in the next `enter`.
-        if !self.socket.driver.is_crowded() {
+        if !self.socket.driver.is_crowded() || buf.bytes_init() >= 2048 {
             match self.socket.send_now(buf.as_slice()) {
                 Ok(Some(n)) => return Some(Ok(n)),
                 Ok(None) => {}

@@ -35,6 +35,8 @@ pub(crate) struct UringFeatures {
     pub(crate) skip_success: bool,
     /// Parking does not count as waiting for a disk.
     pub(crate) no_iowait: bool,
+    /// A park waits for several completions, and after a moment for one.
+    pub(crate) gather: bool,
 }
 
 /// Set-up flags, each newer than the one before it.
@@ -164,6 +166,7 @@ pub(super) fn open(entries: u32, wanted: Wanted) -> io::Result<(IoUring, UringFe
         msg_ring: false,
         skip_success: params.is_feature_skip_cqe_on_success(),
         no_iowait: params.is_feature_no_iowait(),
+        gather: params.is_feature_min_timeout(),
     };
     probe::run(wanted, &mut features);
     Ok((ring, features))

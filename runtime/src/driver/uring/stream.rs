@@ -44,8 +44,13 @@ pub(super) struct Socket {
     pub(super) receive_ends: Cell<bool>,
     /// The poll for bytes in flight.
     pub(super) readable: Cell<Option<Key>>,
-    /// Whether the last receive at once was larger than a receive buffer.
-    pub(super) bulk: Cell<bool>,
+    /// For how many more small pieces the stream counts as one of pieces larger than a receive
+    /// buffer.
+    pub(super) bulk: Cell<u8>,
+    /// How many receives at once are left out, since the last one found nothing.
+    pub(super) skips: Cell<u8>,
+    /// Whether a poll has said that there are bytes.
+    pub(super) polled: Cell<bool>,
     /// Chunks that arrived and were not read yet.
     pub(super) stash: RefCell<Stash>,
     /// What comes behind the stash.
@@ -68,7 +73,9 @@ impl Socket {
             receive: Cell::new(None),
             receive_ends: Cell::new(false),
             readable: Cell::new(None),
-            bulk: Cell::new(false),
+            bulk: Cell::new(0),
+            skips: Cell::new(0),
+            polled: Cell::new(false),
             stash: RefCell::default(),
             end: Cell::new(End::Open),
             starved: Cell::new(false),

@@ -158,6 +158,7 @@ fn a_refused_ring_is_told_as_such() {
         // No such pool: the error of a part that cannot be made.
         buffers: 0,
         buffer_bytes: 4096,
+        idle: IdlePolicy::Park,
     };
     let error = Uring::open(parts).unwrap_err();
     assert!(matches!(error, crate::error::DriverError::UringRefused(_)));

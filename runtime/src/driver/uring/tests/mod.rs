@@ -20,6 +20,7 @@ use super::{Listener, Stream, Uring};
 use crate::driver::DriverParts;
 use crate::driver::bell::Bell;
 use crate::net::ListenOptions;
+use crate::settings::IdlePolicy;
 use crate::sync::{AtomicBool, Ordering};
 
 /// Fruitless waits, of a tenth of a second each, before a test gives up.
@@ -80,6 +81,7 @@ fn open(shape: Shape) -> (Rc<Uring>, &'static Bell) {
         ring_entries: shape.entries,
         buffers: shape.buffers,
         buffer_bytes: shape.buffer_bytes,
+        idle: IdlePolicy::Park,
     };
     (Uring::open_with(parts, shape.wanted).unwrap(), bell)
 }

@@ -291,5 +291,6 @@ fn parts(bell: &'static Bell) -> DriverParts {
         ring_entries: 32,
         buffers: 8,
         buffer_bytes: 1024,
+        idle: IdlePolicy::Park,
     }
 }

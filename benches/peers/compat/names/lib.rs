@@ -1,0 +1,2 @@
+//! Nothing: what counts are the tests.
+#![forbid(unsafe_code)]

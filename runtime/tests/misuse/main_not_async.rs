@@ -1,0 +1,6 @@
+#[corelane::main]
+fn main() {
+    answer().await
+}
+
+async fn answer() {}

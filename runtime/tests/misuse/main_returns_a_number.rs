@@ -1,0 +1,4 @@
+#[corelane::main]
+async fn main() -> u32 {
+    3
+}
