@@ -1,8 +1,8 @@
 //! Atomics, cells and locks, from std or, under `--cfg corelane_loom`, from loom.
 //!
 //! No other file of this crate names an atomic or a cell, so that the models run the production
-//! types. Every ordering that matters has a [`Site`]. In ordinary builds a site vanishes; in a model
-//! build the environment variable `CORELANE_WEAKEN` names one site that becomes Relaxed, and
+//! types. Every ordering that matters has a [`Site`]. In ordinary builds a site vanishes; in a
+//! model build the environment variable `CORELANE_WEAKEN` names one site that becomes Relaxed, and
 //! `tests/loom_mutants.rs` demands that some model then fails.
 
 /// The atomics of core, as types that are relocated like any other, not as something to work with.

@@ -13,7 +13,7 @@ mod models;
 #[cfg(corelane_loom)]
 fn main() -> std::process::ExitCode {
     if std::env::args().any(|argument| argument == "--models") {
-        for (name, model) in all() {
+        for (name, model) in models::all() {
             println!("{name}");
             model();
         }
@@ -35,17 +35,12 @@ fn main() -> std::process::ExitCode {
             }
         }
     }
-    let (models, mutants) = (all().count(), sites.len());
+    let (models, mutants) = (models::all().count(), sites.len());
     println!("models: {models}, mutants: {mutants}, survivors: {survivors}");
     if survivors > 0 {
         return std::process::ExitCode::FAILURE;
     }
     std::process::ExitCode::SUCCESS
-}
-
-#[cfg(corelane_loom)]
-fn all() -> impl Iterator<Item = &'static (&'static str, fn())> {
-    models::arc::MODELS.iter()
 }
 
 /// The first model that fails with `site` weakened, if one does; no site has an empty name.

@@ -3,7 +3,7 @@
 //! Owner: the strong references together: one a partition that has handles, one a `Storage`. Weak
 //! handles keep the memory, not the values.
 //! Rule: the last strong reference drops the values; the last weak one (all strong ones hold one
-//! of these together) frees the memory. Models: `tests/models/arc.rs`.
+//! of these together) frees the memory. Models: `tests/models/`.
 
 use alloc::{boxed::Box, sync::Arc as StdArc};
 use core::{

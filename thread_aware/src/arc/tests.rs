@@ -11,8 +11,14 @@ use super::{
 #[test]
 fn slots_share_no_line() {
     let padded = align_of::<CachePadded<u8>>();
-    assert_eq!((size_of::<Slot<u64>>(), align_of::<Slot<u64>>()), (padded, padded));
-    assert_eq!((size_of::<Slot<str>>(), align_of::<Slot<str>>()), (padded, padded));
+    assert_eq!(
+        (size_of::<Slot<u64>>(), align_of::<Slot<u64>>()),
+        (padded, padded)
+    );
+    assert_eq!(
+        (size_of::<Slot<str>>(), align_of::<Slot<str>>()),
+        (padded, padded)
+    );
     // One line of 64 bytes is all that a first touch writes of each.
     assert!(size_of::<Node<u64>>() <= 64);
 }

@@ -132,7 +132,7 @@ impl<S: Strategy> World<S> {
             10 => self.weak_step(),
             11 => self.upgrade(),
             12 => self.insert(),
-            13 => self.from_storage(),
+            13 => self.handle_of_storage(),
             14 => self.storage_step(),
             _ => self.relocate(),
         }
@@ -272,7 +272,7 @@ impl<S: Strategy> World<S> {
         }
     }
 
-    fn from_storage(&mut self) {
+    fn handle_of_storage(&mut self) {
         let affinity = self.affinity();
         if let Some(at) = self.random.pick(&self.storages)
             && self.handles.len() < KEPT_MAX

@@ -1,4 +1,4 @@
-//! Models of the `Arc`.
+//! Models of how values come to be: made, adopted, inserted, at home.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
@@ -8,52 +8,20 @@ use std::{
     },
 };
 
-use loom::{cell::UnsafeCell, thread};
+use loom::thread;
 use thread_aware::{
-    Arc, PerCore, RelocateError, ThreadAware, Weak,
-    affinity::{Affinity, pinned_affinities},
-    model,
-    storage::Storage,
+    Arc, PerCore, RelocateError, ThreadAware, affinity::pinned_affinities, storage::Storage,
 };
 
-use crate::models::explore;
+use crate::models::{Handle, Seen, cores, explore, lineage, two_partitions};
 
 /// Name and model, in the order in which mutants meet them.
 pub(crate) const MODELS: &[(&str, fn())] = &[
     ("adopted_value_is_whole", adopted_value_is_whole),
     ("racers_make_one_value", racers_make_one_value),
     (
-        "opposite_moves_carry_the_lineage",
-        opposite_moves_carry_the_lineage,
-    ),
-    (
-        "last_handle_leaves_while_one_arrives",
-        last_handle_leaves_while_one_arrives,
-    ),
-    (
-        "last_drop_sees_what_others_did",
-        last_drop_sees_what_others_did,
-    ),
-    (
-        "reference_that_is_given_brings_what_was_seen",
-        reference_that_is_given_brings_what_was_seen,
-    ),
-    (
-        "closed_partition_brings_what_was_seen",
-        closed_partition_brings_what_was_seen,
-    ),
-    (
-        "last_partition_sees_what_others_did",
-        last_partition_sees_what_others_did,
-    ),
-    (
         "panicking_constructor_gives_way",
         panicking_constructor_gives_way,
-    ),
-    ("upgrade_meets_last_drop", upgrade_meets_last_drop),
-    (
-        "weak_handle_outlives_the_values",
-        weak_handle_outlives_the_values,
     ),
     (
         "topology_is_appended_while_others_read",
@@ -63,63 +31,7 @@ pub(crate) const MODELS: &[(&str, fn())] = &[
     ("storages_first_inserts_race", storages_first_inserts_race),
     ("eager_value_finds_one_home", eager_value_finds_one_home),
     ("crossed_constructors_end", crossed_constructors_end),
-    ("hits_write_no_common_line", hits_write_no_common_line),
 ];
-
-/// A value that notices any use which its drop has not seen, and counts the drops.
-struct Seen {
-    cell: UnsafeCell<usize>,
-    drops: StdArc<AtomicUsize>,
-}
-
-impl Seen {
-    fn new(drops: &StdArc<AtomicUsize>) -> Self {
-        Self {
-            cell: UnsafeCell::new(5),
-            drops: drops.clone(),
-        }
-    }
-
-    fn look(&self) {
-        // SAFETY: Written before anybody else had it, and lent as long as this borrow.
-        self.cell.with(|cell| assert_eq!(unsafe { *cell }, 5));
-    }
-}
-
-// SAFETY: The cell is written at the beginning and the end of its life alone, which is what the
-// models check.
-unsafe impl Sync for Seen {}
-
-impl Drop for Seen {
-    fn drop(&mut self) {
-        // SAFETY: The drop is the last use, which is what the models check.
-        self.cell.with_mut(|cell| unsafe { *cell = 0 });
-        self.drops.fetch_add(1, Relaxed);
-    }
-}
-
-type Handle = Arc<Seen, PerCore>;
-
-/// A handle whose lineage counts its drops, and the count. Counts are std's on purpose: they must
-/// not order what the model explores.
-fn lineage() -> (Handle, StdArc<AtomicUsize>) {
-    let drops = StdArc::new(AtomicUsize::new(0));
-    let counted = drops.clone();
-    (Arc::new_fn(move || Seen::new(&counted)), drops)
-}
-
-fn cores() -> Vec<Affinity> {
-    pinned_affinities(&[4])
-}
-
-/// The handle at core 0 of a lineage with values at cores 0 and 1, and another one at core 1.
-fn two_partitions() -> ([Handle; 2], StdArc<AtomicUsize>) {
-    let (mut here, drops) = lineage();
-    let mut there = here.clone();
-    there.relocate(Some(cores()[0]), cores()[1]);
-    here.relocate(None, cores()[0]);
-    ([here, there], drops)
-}
 
 /// One thread makes a value, the other adopts it, or the other way round.
 pub(crate) fn adopted_value_is_whole() {
@@ -171,106 +83,6 @@ pub(crate) fn racers_make_one_value() {
     });
 }
 
-/// Each goes to where the other one comes from.
-pub(crate) fn opposite_moves_carry_the_lineage() {
-    explore(|| {
-        let ([mut here, there], drops) = two_partitions();
-        let opposite = thread::spawn(move || {
-            let mut there = there;
-            there.relocate(Some(cores()[1]), cores()[0]);
-            there.look();
-        });
-        here.relocate(Some(cores()[0]), cores()[1]);
-        here.look();
-        drop(here);
-        opposite.join().expect("no panic");
-        assert_eq!(drops.load(Relaxed), 2);
-    });
-}
-
-/// A partition's count goes to zero and back, in either order or never.
-pub(crate) fn last_handle_leaves_while_one_arrives() {
-    explore(|| {
-        let ([mut here, there], drops) = two_partitions();
-        let leaver = thread::spawn(move || {
-            there.look();
-            drop(there);
-        });
-        here.relocate(Some(cores()[0]), cores()[1]);
-        here.look();
-        leaver.join().expect("no panic");
-        assert_eq!((drops.load(Relaxed), Arc::strong_count(&here)), (0, 1));
-        drop(here);
-        assert_eq!(drops.load(Relaxed), 2);
-    });
-}
-
-/// Two handles of one partition are dropped; the second drop is the lineage's end.
-pub(crate) fn last_drop_sees_what_others_did() {
-    explore(|| {
-        let (mine, drops) = lineage();
-        let other = mine.clone();
-        let dropper = thread::spawn(move || {
-            other.look();
-            drop(other);
-        });
-        mine.look();
-        drop(mine);
-        dropper.join().expect("no panic");
-        assert_eq!(drops.load(Relaxed), 1);
-    });
-}
-
-/// The last handle of a partition takes its reference along, and a third thread ends the lineage.
-pub(crate) fn reference_that_is_given_brings_what_was_seen() {
-    explore(|| {
-        let ([mut here, there], drops) = two_partitions();
-        let other = here.clone();
-        let user = thread::spawn(move || {
-            other.look();
-            drop(other);
-        });
-        let last = thread::spawn(move || drop(there));
-        here.relocate(Some(cores()[0]), cores()[1]);
-        drop(here);
-        user.join().expect("no panic");
-        last.join().expect("no panic");
-        assert_eq!(drops.load(Relaxed), 2);
-    });
-}
-
-/// Two handles of a partition are dropped, and a third thread ends the lineage.
-pub(crate) fn closed_partition_brings_what_was_seen() {
-    explore(|| {
-        let ([here, there], drops) = two_partitions();
-        let other = here.clone();
-        let user = thread::spawn(move || {
-            other.look();
-            drop(other);
-        });
-        let closer = thread::spawn(move || drop(here));
-        drop(there);
-        user.join().expect("no panic");
-        closer.join().expect("no panic");
-        assert_eq!(drops.load(Relaxed), 2);
-    });
-}
-
-/// The last handles of two partitions are dropped.
-pub(crate) fn last_partition_sees_what_others_did() {
-    explore(|| {
-        let ([here, there], drops) = two_partitions();
-        let dropper = thread::spawn(move || {
-            there.look();
-            drop(there);
-        });
-        here.look();
-        drop(here);
-        dropper.join().expect("no panic");
-        assert_eq!(drops.load(Relaxed), 2);
-    });
-}
-
 /// The first one to make the value panics; the other one, waiting or not, makes it.
 pub(crate) fn panicking_constructor_gives_way() {
     explore(|| {
@@ -299,39 +111,6 @@ pub(crate) fn panicking_constructor_gives_way() {
         assert_eq!(panics + racer.join().expect("the panic was caught"), 1);
         assert_eq!(calls.load(Relaxed), 3);
         drop(mine);
-        assert_eq!(drops.load(Relaxed), 2);
-    });
-}
-
-/// A weak handle is upgraded while the last handle goes.
-pub(crate) fn upgrade_meets_last_drop() {
-    explore(|| {
-        let (mine, drops) = lineage();
-        let weak = Arc::downgrade(&mine);
-        let upgrader = thread::spawn(move || match weak.upgrade() {
-            Some(handle) => handle.look(),
-            None => assert!(weak.upgrade().is_none()),
-        });
-        mine.look();
-        drop(mine);
-        upgrader.join().expect("no panic");
-        assert_eq!(drops.load(Relaxed), 1);
-    });
-}
-
-/// The memory's last user is a weak handle or the last handle.
-pub(crate) fn weak_handle_outlives_the_values() {
-    explore(|| {
-        let ([here, there], drops) = two_partitions();
-        let mut weak = Arc::downgrade(&there);
-        drop(there);
-        let user = thread::spawn(move || {
-            weak.relocate(None, cores()[0]);
-            assert!(weak.strong_count() <= 1);
-            assert!(!weak.ptr_eq(&Weak::new()));
-        });
-        drop(here);
-        user.join().expect("no panic");
         assert_eq!(drops.load(Relaxed), 2);
     });
 }
@@ -473,46 +252,5 @@ pub(crate) fn crossed_constructors_end() {
         assert_eq!(*mine, 10);
         crossing.join().expect("no panic");
         assert!(*cycles.lock().expect("no panic") <= 1);
-    });
-}
-
-/// Two handles go back and forth between two partitions each, where others stay.
-pub(crate) fn hits_write_no_common_line() {
-    explore(|| {
-        let (mut mine, _) = lineage();
-        let mut others = [mine.clone(), mine.clone(), mine.clone()];
-        for (other, core) in others.iter_mut().zip(1..) {
-            other.relocate(Some(cores()[0]), cores()[core]);
-        }
-        mine.relocate(None, cores()[0]);
-        let [_one, two, _three] = &others;
-        let _zero = mine.clone();
-        let mut other = two.clone();
-        /// The lines that one thread writes, in units of 128 bytes.
-        fn lines(handle: &mut Handle, from: usize, to: usize) -> Vec<usize> {
-            let cores = cores();
-            model::writes();
-            handle.relocate(Some(cores[from]), cores[to]);
-            drop(handle.clone());
-            handle.relocate(Some(cores[to]), cores[to]);
-            handle.relocate(Some(cores[to]), cores[from]);
-            let writes = model::writes();
-            assert_eq!(
-                writes.len(),
-                6,
-                "two a hit, one a clone, one a drop, none in place"
-            );
-            let mut lines: Vec<usize> = writes.iter().map(|write| write / 128).collect();
-            lines.sort_unstable();
-            lines.dedup();
-            lines
-        }
-        let there = thread::spawn(move || lines(&mut other, 2, 3));
-        let here = lines(&mut mine, 0, 1);
-        let there = there.join().expect("no panic");
-        assert!(
-            here.iter().all(|line| !there.contains(line)),
-            "{here:x?} {there:x?}"
-        );
     });
 }
