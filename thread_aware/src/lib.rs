@@ -78,6 +78,8 @@ mod relocate;
 mod sync;
 #[cfg(feature = "threads")]
 pub mod topology;
+#[path = "arc/transparent.rs"]
+mod transparent;
 mod unaware;
 
 #[cfg(feature = "std")]

@@ -263,3 +263,18 @@ fn an_unaware_value_behaves_as_the_value() {
     assert_eq!(HashSet::from([unaware(1), unaware(1)]).len(), 1);
     assert_eq!(size_of::<Unaware<u64>>(), size_of::<u64>());
 }
+
+#[test]
+fn a_shared_unaware_value_becomes_the_shared_value() {
+    use std::sync::Arc;
+
+    let wrapped = Arc::new(unaware(String::from("a")));
+    let value = Unaware::into_arc(Arc::clone(&wrapped));
+    assert!(std::ptr::eq(&*value, &wrapped.0));
+    assert_eq!(
+        (Arc::strong_count(&value), Arc::strong_count(&wrapped)),
+        (2, 2)
+    );
+    drop(wrapped);
+    assert_eq!(Arc::try_unwrap(value).as_deref(), Ok("a"));
+}

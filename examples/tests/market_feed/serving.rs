@@ -1,5 +1,6 @@
 //! What subscribers are told, and what becomes of those that do not listen.
 
+use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
 
@@ -261,5 +262,44 @@ fn a_subscriber_of_a_resting_feed_is_told_the_best_prices_at_once() {
         ended.expect_status(0);
         let counts = format!("{} served, 0 cut", early + 3);
         assert!(ended.stdout.contains(&counts), "{ended:#?}");
+    }
+}
+
+#[test]
+fn best_prices_never_go_back_for_who_joins_a_busy_feed() {
+    for (driver, shards) in drivers()
+        .iter()
+        .flat_map(|driver| [(driver, "1"), (driver, "2"), (driver, "3")])
+    {
+        let serve = ["--serve", "127.0.0.1:0", "--seconds", "600"];
+        let options = ["--driver", driver, "--shards", shards];
+        let program = Program::start(serve.into_iter().chain(options));
+        let served = program.address("serving");
+        for _ in 0..40 {
+            let mut stream = BufReader::new(connect(served));
+            let mut last: BTreeMap<String, (u64, Value)> = BTreeMap::new();
+            // The feed begins with the first of them, one book after the other.
+            for number in 0..100_000 {
+                if last.len() == 5 && number >= 100 {
+                    break;
+                }
+                let mut line = String::new();
+                stream.read_line(&mut line).unwrap();
+                let line: Value = serde_json::from_str(&line).unwrap();
+                if line.get("trade").is_some() {
+                    continue;
+                }
+                let symbol = line["symbol"].as_str().unwrap().to_owned();
+                let id = line["id"].as_u64().unwrap();
+                if let Some((before, told)) = last.get(&symbol) {
+                    assert!(*before < id || *told == line, "{told}, and then {line}");
+                }
+                last.insert(symbol, (id, line));
+            }
+            assert_eq!(last.len(), 5, "{last:?}");
+        }
+        let ended = program.interrupt();
+        ended.expect_status(0);
+        assert!(ended.stdout.contains("40 served, 0 cut"), "{ended:#?}");
     }
 }

@@ -37,6 +37,11 @@ impl Returns {
         self.0.publish(&mut chain.0);
     }
 
+    /// Whether there are items, as far as the taker can see.
+    pub(crate) fn has_any(&self) -> bool {
+        self.0.has_any()
+    }
+
     /// Takes all items, oldest first.
     pub(crate) fn take(&self) -> Taken {
         Taken(self.0.take())
@@ -147,9 +152,13 @@ impl<N: Linked> Stack<N> {
         }
     }
 
+    fn has_any(&self) -> bool {
+        !self.0.load(Ordering::Relaxed).is_null()
+    }
+
     /// Takes all, as a list from the oldest on.
     pub(super) fn take(&self) -> Option<NonNull<N>> {
-        if self.0.load(Ordering::Relaxed).is_null() {
+        if !self.has_any() {
             return None;
         }
         // Acquire: pairs with the Release in `publish`.

@@ -3,7 +3,7 @@
 //! Owner: the strong references together: one a partition that has handles, one a `Storage`. Weak
 //! handles keep the memory, not the values.
 //! Rule: the last strong reference drops the values; the last weak one (all strong ones hold one
-//! of these together) frees the memory. Models: `tests/models/arc.rs`.
+//! of these together) frees the memory. Models: `tests/models/`.
 
 use alloc::{boxed::Box, sync::Arc as StdArc};
 use core::{
@@ -23,7 +23,7 @@ use super::{
 use crate::{
     affinity::{Affinity, TopologyId},
     sync::{
-        AtomicPtr, AtomicU64, AtomicUsize, Ordering::Relaxed, Owned, Site, UnsafeCell, fence,
+        AtomicPtr, AtomicU64, AtomicUsize, Ordering::Relaxed, Owned, Site, UnsafeCell, acquire,
         release,
     },
 };
@@ -294,9 +294,10 @@ impl<T: ?Sized> Lineage<T> {
         {
             return;
         }
-        fence(Site::StrongLast);
+        // As where a partition closes: this has seen what all others did.
+        this.shared.strong.load(acquire(Site::StrongLast));
         let memory = Memory(lineage);
-        // SAFETY: That was the last strong reference, the fence has seen what the others did, and
+        // SAFETY: That was the last strong reference, the load has seen what the others did, and
         // no new one can come, since `try_hold` needs one above 0.
         unsafe { this.drop_values() };
         drop(memory);
@@ -313,9 +314,10 @@ impl<T: ?Sized> Lineage<T> {
         if this.shared.weak.fetch_sub(1, release(Site::WeakRelease)) > 1 {
             return;
         }
-        fence(Site::WeakLast);
+        // As where a partition closes.
+        this.shared.weak.load(acquire(Site::WeakLast));
         // SAFETY: Valid: `build` wrote it. Exclusive: that was the last reference of any kind, and
-        // the fence has seen what the others did.
+        // the load has seen what the others did.
         unsafe { lineage.drop_in_place() };
         // SAFETY: `build` allocated one, and it is used no more.
         unsafe { block::free::<(), _>(lineage, 1) };
@@ -346,6 +348,21 @@ struct Rest<I: Iterator>(I);
 impl<I: Iterator> Drop for Rest<I> {
     fn drop(&mut self) {
         self.0.by_ref().for_each(drop);
+    }
+}
+
+#[cfg(all(test, not(corelane_loom)))]
+impl<T: ?Sized> Lineage<T> {
+    /// Where the counts, the eager node, and what is only read begin.
+    pub(super) const fn offsets() -> [usize; 5] {
+        use core::mem::offset_of;
+        [
+            offset_of!(Self, shared),
+            offset_of!(Self, eager),
+            offset_of!(Self, home),
+            offset_of!(Self, tables),
+            offset_of!(Self, maker),
+        ]
     }
 }
 

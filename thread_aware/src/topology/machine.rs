@@ -5,10 +5,10 @@ use std::{collections::BTreeMap, num::NonZero, vec::Vec};
 use super::{
     cgroup::Groups,
     core::{Core, Distance, Origin, Processor},
+    description::Description,
     error::TopologyError,
     ids::{CoreId, NodeId, ProcessorId},
     source::Source,
-    sysfs,
 };
 use crate::affinity::{Affinity, machine_affinities};
 
@@ -63,7 +63,8 @@ impl Topology {
     pub fn read(source: &Source) -> Result<Self, TopologyError> {
         let groups = Groups::read(source)?;
         let mask = source.mask()?;
-        let online = sysfs::online(source)?;
+        let description = Description::of(source)?;
+        let online = description.online()?;
         let cpuset = groups.cpuset()?;
         let within = |set: &Option<Vec<ProcessorId>>, id: &ProcessorId| match set {
             Some(set) => set.binary_search(id).is_ok(),
@@ -75,7 +76,7 @@ impl Topology {
             return Err(TopologyError::NoProcessor);
         }
         let online = online.unwrap_or_else(|| allowed.clone());
-        let (cores, origin) = cores(source, &allowed, &online)?;
+        let (cores, origin) = cores(&description, &allowed, &online)?;
         let core_of = cores
             .iter()
             .flat_map(|core| {
@@ -212,18 +213,18 @@ impl Topology {
 
 /// The cores of the allowed processors.
 fn cores(
-    source: &Source,
+    description: &Description<'_>,
     allowed: &[ProcessorId],
     online: &[ProcessorId],
 ) -> Result<(Vec<Core>, Origin), TopologyError> {
-    let nodes = sysfs::nodes(source)?;
+    let nodes = description.nodes()?;
     let mut cores: Vec<Core> = Vec::new();
     let mut seen: BTreeMap<ProcessorId, CoreId> = BTreeMap::new();
     let mut origin = Origin::Mask;
     for &processor in allowed {
-        let site = sysfs::site(source, processor, online)?;
+        let site = description.site(processor, online)?;
         if site.told {
-            origin = Origin::Sysfs;
+            origin = description.origin();
         }
         if let Some(core) = seen.get(&processor) {
             let core = &cores[core.number() as usize];
