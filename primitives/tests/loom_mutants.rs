@@ -1,5 +1,5 @@
-//! Weakens each named ordering in turn: see `models/mutants.rs`. In ordinary builds it has nothing to
-//! do.
+//! Weakens each named ordering in turn: see `models/mutants.rs`. In ordinary builds it has nothing
+//! to do.
 
 #[cfg(not(corelane_loom))]
 fn main() {}

@@ -1,4 +1,5 @@
-//! Every interleaving of senders and the target whose doorbells they ring, within the bounds of `explore`.
+//! Every interleaving of senders and the target whose doorbells they ring, within the bounds of
+//! `explore`.
 #![cfg(corelane_loom)]
 
 #[path = "models/doorbells.rs"]

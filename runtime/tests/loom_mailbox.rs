@@ -1,4 +1,5 @@
-//! Every interleaving of wakers and the shard whose mailbox they use, within the bounds of `explore`.
+//! Every interleaving of wakers and the shard whose mailbox they use, within the bounds of
+//! `explore`.
 #![cfg(corelane_loom)]
 
 #[path = "../../primitives/tests/models/explore.rs"]

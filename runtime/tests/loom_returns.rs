@@ -1,4 +1,5 @@
-//! Every interleaving of a target that hands items back and the sender that takes them, within the bounds of `explore`.
+//! Every interleaving of a target that hands items back and the sender that takes them, within the
+//! bounds of `explore`.
 #![cfg(corelane_loom)]
 
 #[path = "../../primitives/tests/models/explore.rs"]

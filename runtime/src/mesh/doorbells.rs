@@ -1,8 +1,8 @@
 //! Doorbells: one bit a sender, so that a target looks only at lanes with news.
 //!
-//! Owner: one shard looks and clears; any shard sets its own bit. Rule: a sender publishes, sets its
-//! bit, fences and rings if the target sleeps; the target looks, takes what was published, clears
-//! the bit and then looks at what was published once more. Model: `tests/loom_doorbells.rs`.
+//! Owner: one shard looks and clears; any shard sets its own bit. Rule: a sender publishes, sets
+//! its bit, fences and rings if the target sleeps; the target looks, takes what was published,
+//! clears the bit and then looks at what was published once more. Model: `tests/loom_doorbells.rs`.
 
 use crossbeam_utils::CachePadded;
 
@@ -25,8 +25,8 @@ impl Doorbells {
 
     /// Sets the bit of `from`. Any thread.
     pub(crate) fn set(&self, from: ShardIndex) {
-        // Release: pairs with the Acquire in `look`, so that what `from` published is seen. A bit that
-        // is set already is set again: whoever set it may have been seen before the news.
+        // Release: pairs with the Acquire in `look`, so that what `from` published is seen. A bit
+        // that is set already is set again: whoever set it may have been seen before the news.
         self.0[from.get() / 64].fetch_or(1 << (from.get() % 64), release(Site::DOORBELL_SET));
     }
 
@@ -52,8 +52,8 @@ impl Doorbells {
     /// Takes the bit of `from` back. The owner looks once more after this, at the bells and then at
     /// what `from` published: news that came after the last look may have set the bit before.
     pub(crate) fn clear(&self, from: ShardIndex) {
-        // Relaxed: the next look reads this word behind this change, which keeps what was set before
-        // it (a release sequence), so that its Acquire sees the news.
+        // Relaxed: the next look reads this word behind this change, which keeps what was set
+        // before it (a release sequence), so that its Acquire sees the news.
         self.0[from.get() / 64].fetch_and(!(1 << (from.get() % 64)), Ordering::Relaxed);
     }
 }

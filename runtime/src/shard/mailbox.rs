@@ -133,7 +133,8 @@ impl Mailbox {
         };
         let word = segment.set_bit(slot);
         // Release: pairs with the Acquire swap in `collect`, so that who takes this bit finds that
-        // one. No model shows it: loom runs all changes of a word in one order with everything else.
+        // one. No model shows it: loom runs all changes of a word in one order with everything
+        // else.
         segment.summary.fetch_or(1 << word, Ordering::Release);
         self.note();
     }

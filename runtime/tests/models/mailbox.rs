@@ -57,8 +57,8 @@ impl Shard {
         });
     }
 
-    /// Runs the tasks that are woken, until `wanted` says that all have what they wait for. Whatever
-    /// is not seen by then was lost, and the shard sleeps for ever.
+    /// Runs the tasks that are woken, until `wanted` says that all have what they wait for.
+    /// Whatever is not seen by then was lost, and the shard sleeps for ever.
     fn run_until(&self, wanted: impl Fn(&[usize]) -> bool) {
         let mut seen = vec![0; self.news.len()];
         loop {
@@ -108,8 +108,8 @@ pub(crate) fn task_that_is_woken_again_runs_again() {
     });
 }
 
-/// One waker sets the task's bit and never goes on. Another one that finds the bit set does not rely
-/// on it; and what the first one did before is seen when its bit is taken.
+/// One waker sets the task's bit and never goes on. Another one that finds the bit set does not
+/// rely on it; and what the first one did before is seen when its bit is taken.
 pub(crate) fn stopped_waker_takes_no_wake_from_another() {
     explore(|| {
         let shard = Shard::new(2);
