@@ -231,6 +231,9 @@ pub mod io;
 mod local;
 mod mesh;
 pub mod metrics;
+#[cfg(corelane_loom)]
+#[doc(hidden)]
+pub mod model;
 pub mod net;
 mod sched;
 mod settings;
