@@ -88,8 +88,8 @@ impl OutsideShard {
         answer
     }
 
-    /// As [`Shard::submit_with`](crate::Shard::submit_with), from outside: `data` is relocated once,
-    /// on the shard, from no known source.
+    /// As [`Shard::submit_with`](crate::Shard::submit_with), from outside: `data` is relocated
+    /// once, on the shard, from no known source.
     ///
     /// # Errors
     ///

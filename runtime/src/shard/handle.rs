@@ -134,8 +134,8 @@ impl Shard {
 
     /// Calls `call` on this shard with `data`, which is told that it has moved.
     ///
-    /// `data` is relocated once, on this shard, before `call` gets it: from the caller's affinity to
-    /// this shard's. From a thread that is no shard of this runtime the source is `None`; to the
+    /// `data` is relocated once, on this shard, before `call` gets it: from the caller's affinity
+    /// to this shard's. From a thread that is no shard of this runtime the source is `None`; to the
     /// caller's own shard both are the same, which keeps what `data` has and tells it where that
     /// is. A call that is cancelled before it starts relocates nothing. What is not thread-aware is
     /// wrapped in [`Unaware`](thread_aware::Unaware) here, so that the choice is seen; several
