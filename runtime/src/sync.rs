@@ -16,6 +16,7 @@ pub(crate) struct Counter(AtomicU64);
 
 impl Counter {
     /// Adds `n`. Only the owning shard calls this.
+    #[inline]
     pub(crate) fn add(&self, n: u64) {
         self.0.store(
             self.0.load(Ordering::Relaxed).wrapping_add(n),
@@ -25,6 +26,7 @@ impl Counter {
 
     /// As [`Counter::add`]; what the shard did before is seen by who sees the new value in
     /// [`Counter::value_published`]. Only the owning shard calls this.
+    #[inline]
     pub(crate) fn publish(&self, n: u64) {
         // Release: pairs with the Acquire in `value_published`.
         self.0.store(
@@ -39,6 +41,7 @@ impl Counter {
     }
 
     /// Raises the value to `n` if it is below. Only the owning shard calls this.
+    #[inline]
     pub(crate) fn raise(&self, n: u64) {
         if self.0.load(Ordering::Relaxed) < n {
             self.0.store(n, Ordering::Relaxed);
