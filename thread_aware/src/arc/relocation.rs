@@ -125,7 +125,7 @@ impl<T: Send + Sync + ?Sized, S: Strategy> Arc<T, S> {
     ) -> Result<(), RelocateError> {
         let lineage = self.lineage();
         let target = lineage.place::<S>(destination)?;
-        if target == ptr::NonNull::from(self.node()) {
+        if target == self.node {
             return Ok(());
         }
         // SAFETY: Valid: the handle's partition holds the lineage. Shared: as ever.
