@@ -53,8 +53,8 @@
 //! # Ok::<_, corelane::StartError>(())
 //! ```
 //!
-//! [`either`](task::either) waits for the first of two futures. What belongs to the shard and not to
-//! one task stands in a [`ShardLocal`], a static with one value a shard.
+//! [`either`](task::either) waits for the first of two futures. What belongs to the shard and not
+//! to one task stands in a [`ShardLocal`], a static with one value a shard.
 //!
 //! # From shard to shard
 //!
@@ -231,6 +231,9 @@ pub mod io;
 mod local;
 mod mesh;
 pub mod metrics;
+#[cfg(corelane_loom)]
+#[doc(hidden)]
+pub mod model;
 pub mod net;
 mod sched;
 mod settings;

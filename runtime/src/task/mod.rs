@@ -10,6 +10,8 @@ mod either;
 mod item;
 mod join;
 mod joiner;
+#[cfg(corelane_loom)]
+pub(crate) mod model;
 mod queue;
 mod raw;
 mod returns;
