@@ -143,6 +143,53 @@ fn an_associated_type_is_bounded_itself() {
     assert_eq!(items.rest.sum::<i32>(), 12);
 }
 
+pub trait Owner {
+    type Owned;
+}
+
+/// Refers to an associated type of its own.
+#[derive(ThreadAware)]
+pub struct Owned<T>
+where
+    Self: Owner,
+{
+    pub owned: <Self as Owner>::Owned,
+    #[thread_aware(skip)]
+    pub by: T,
+}
+
+impl Owner for Owned<OnlySend> {
+    type Owned = String;
+}
+
+// proves: TA-15
+#[test]
+fn an_associated_type_of_the_item_itself_is_bounded() {
+    let owned = moved(Owned {
+        owned: String::from("a"),
+        by: OnlySend(Cell::new(1)),
+    });
+    assert_eq!((&*owned.owned, owned.by.0.get()), ("a", 1));
+}
+
+#[derive(ThreadAware)]
+pub struct Tail<T: ?Sized> {
+    pub head: u8,
+    pub tail: T,
+}
+
+// proves: TA-15
+#[test]
+fn the_last_field_may_be_unsized() {
+    let cores = pinned_affinities(&[2]);
+    let mut tail: Box<Tail<[String]>> = Box::new(Tail {
+        head: 1,
+        tail: [String::from("a"), String::from("b")],
+    });
+    tail.relocate(None, cores[0]);
+    assert_eq!((tail.head, tail.tail.len()), (1, 2));
+}
+
 #[derive(ThreadAware)]
 pub enum List<T> {
     End,

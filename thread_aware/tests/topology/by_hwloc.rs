@@ -24,6 +24,11 @@ fn answers(topology: &Topology) -> Vec<String> {
             topology.quota()
         ),
     ];
+    answers.push(format!(
+        "nodes {:?}, L3 {:?}",
+        topology.nodes(),
+        topology.l3_groups()
+    ));
     for core in topology.physical_cores() {
         answers.push(format!("{core:?}"));
     }

@@ -2,7 +2,9 @@
 //! their numbers, and caches that nodes share.
 
 use super::tree::{CoreOf, Tree, core, ids};
-use thread_aware::topology::{Core, Distance, NodeId, ProcessorId, SocketId, Topology};
+use thread_aware::topology::{
+    Core, CoreId, Distance, L3Id, NodeId, ProcessorId, SocketId, Topology,
+};
 
 fn distance(topology: &Topology, a: u32, b: u32) -> Option<Distance> {
     topology.distance(ProcessorId::new(a), ProcessorId::new(b))
@@ -68,6 +70,17 @@ fn hybrid_cores_are_used_alike_and_clusters_share_their_cache() {
         .chain([1, 3, 5, 7])
         .collect();
     assert_eq!(topology.by_preference(), ids(first));
+    let groups: Vec<_> = topology.l3_groups().into_iter().collect();
+    let cores = |range: std::ops::Range<u32>| range.map(CoreId::new).collect::<Vec<_>>();
+    let first = L3Id::new;
+    assert_eq!(
+        groups,
+        [
+            (first(0), cores(0..4)),
+            (first(8), cores(4..8)),
+            (first(12), cores(8..12))
+        ]
+    );
     assert_eq!(distance(&topology, 0, 1), Some(Distance::SameCore));
     assert_eq!(distance(&topology, 0, 6), Some(Distance::SameL3));
     assert_eq!(distance(&topology, 8, 11), Some(Distance::SameL3));
@@ -110,6 +123,7 @@ fn nodes_with_holes_between_their_numbers_become_regions_without() {
         (last.node(), last.socket()),
         (NodeId::new(8), SocketId::new(8))
     );
+    assert_eq!(topology.nodes(), [NodeId::new(0), NodeId::new(8)]);
     assert_eq!(distance(&topology, 0, 9), Some(Distance::SameL3));
     assert_eq!(distance(&topology, 0, 80), Some(Distance::Remote));
 }
@@ -129,6 +143,13 @@ fn a_node_of_memory_alone_is_no_region() {
 fn a_mask_on_one_node_has_one_region() {
     let topology = Tree::of(&nodes_with_holes()).topology([81, 88]);
     assert_eq!(regions(&topology), [(0, 1), (0, 1)]);
+    assert_eq!(topology.nodes(), [NodeId::new(8)]);
+    let siblings = topology.siblings(ProcessorId::new(88)).iter();
+    let siblings: Vec<_> = siblings
+        .map(|p| (p.id().number(), p.is_allowed()))
+        .collect();
+    assert_eq!(siblings, [(88, true), (89, false)]);
+    assert!(topology.siblings(ProcessorId::new(0)).is_empty());
     assert_eq!(topology.node_of(ProcessorId::new(81)), Some(NodeId::new(8)));
 }
 
