@@ -113,6 +113,9 @@ impl Socket {
             }
             return Tried::Wait;
         }
+        if self.hot.get() {
+            return Tried::Wait;
+        }
         let received = if self.expects_nothing() {
             Ok(None)
         } else {
@@ -123,12 +126,12 @@ impl Socket {
             Ok(None) => self
                 .arm_read()
                 .map_or_else(|error| Tried::Ready(Err(error)), |()| Tried::Wait),
-            Err(error) => Tried::Ready(Err(error)),
+            Err(error) => Tried::Ready(Err(error.into())),
         }
     }
 
     /// Receives at once; `None` when nothing has arrived.
-    fn receive_now(&self, room: &mut [MaybeUninit<u8>]) -> io::Result<Option<usize>> {
+    pub(super) fn receive_now(&self, room: &mut [MaybeUninit<u8>]) -> Result<Option<usize>, Errno> {
         loop {
             match rustix::net::recv(&self.fd, &mut *room, RecvFlags::DONTWAIT) {
                 Ok((_, n)) => {
@@ -144,7 +147,7 @@ impl Socket {
                     return Ok(None);
                 }
                 Err(Errno::INTR) => {}
-                Err(error) => return Err(error.into()),
+                Err(error) => return Err(error),
             }
         }
     }
@@ -168,7 +171,7 @@ impl Socket {
 
     /// Takes in whether the last piece was larger than a receive buffer. The end of a large message
     /// is a small piece: it takes some of those in a row to change the way back.
-    fn measure(&self, large: bool) {
+    pub(super) fn measure(&self, large: bool) {
         self.bulk.set(if large {
             BULK_HOLD
         } else {
@@ -198,7 +201,7 @@ impl Socket {
         if let Some(ended) = self.take_end() {
             return Tried::Ready(ended.map(|()| Chunk::end()));
         }
-        if self.receive.get().is_some() {
+        if self.receive.get().is_some() || self.hot.get() {
             return Tried::Wait;
         }
         match self.chunk_now() {
@@ -239,7 +242,7 @@ impl Socket {
             }
             Err(error) => {
                 pool.give_back(id);
-                Err(error)
+                Err(error.into())
             }
         }
     }
@@ -281,8 +284,16 @@ impl Socket {
         }
     }
 
-    /// Arms a multishot receive, or a poll where that or its buffers are missing.
+    /// Makes this the hot stream, or arms a receive.
     fn arm(self: &Rc<Self>) -> io::Result<()> {
+        if self.driver.heat(self) {
+            return Ok(());
+        }
+        self.arm_receive()
+    }
+
+    /// Arms a multishot receive, or a poll where that or its buffers are missing.
+    pub(super) fn arm_receive(self: &Rc<Self>) -> io::Result<()> {
         let driver = &self.driver;
         driver.feed();
         if driver.given.get() == 0 {
@@ -295,7 +306,7 @@ impl Socket {
         Ok(())
     }
 
-    fn arm_poll(self: &Rc<Self>) -> io::Result<()> {
+    pub(super) fn arm_poll(self: &Rc<Self>) -> io::Result<()> {
         if self.readable.get().is_none() {
             let key = self.poll_once(Op::Readable(Rc::clone(self)), PollFlags::IN)?;
             self.readable.set(Some(key));

@@ -51,6 +51,8 @@ pub(super) struct Socket {
     pub(super) skips: Cell<u8>,
     /// Whether a poll has said that there are bytes.
     pub(super) polled: Cell<bool>,
+    /// Whether this is the shard's hot stream.
+    pub(super) hot: Cell<bool>,
     /// Chunks that arrived and were not read yet.
     pub(super) stash: RefCell<Stash>,
     /// What comes behind the stash.
@@ -76,6 +78,7 @@ impl Socket {
             bulk: Cell::new(0),
             skips: Cell::new(0),
             polled: Cell::new(false),
+            hot: Cell::new(false),
             stash: RefCell::default(),
             end: Cell::new(End::Open),
             starved: Cell::new(false),
@@ -248,6 +251,7 @@ impl Drop for Stream {
         self.socket.open.set(false);
         self.socket.cancel();
         self.socket.driver.forget_starved(&self.socket);
+        self.socket.driver.forget_hot(&self.socket);
         // The chunks give their buffers back, which may wake others: without the borrow.
         let stash = self.socket.stash.take();
         drop(stash);
