@@ -15,6 +15,7 @@ pub(crate) mod epoll;
 pub(crate) mod net;
 pub(crate) mod sim;
 mod sockets;
+pub(crate) mod transfer;
 pub(crate) mod uring;
 
 use std::io;

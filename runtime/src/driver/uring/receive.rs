@@ -5,7 +5,6 @@
 //! nobody empties ends its receive ([`STASH_CHUNKS`], [`STASH_BYTES`]), so that one connection
 //! cannot drain the shard's buffers.
 
-use std::future::poll_fn;
 use std::io;
 use std::mem::MaybeUninit;
 use std::rc::Rc;
@@ -19,7 +18,7 @@ use rustix::net::RecvFlags;
 use super::driver::{BUFFER_GROUP, Op};
 use super::slots::Key;
 use super::stream::Socket;
-use crate::io::{BufResult, Chunk, IoBufMut, Wait};
+use crate::io::{Chunk, Wait};
 
 /// Chunks that a stream may hold before its receive is ended.
 const STASH_CHUNKS: usize = 16;
@@ -63,25 +62,7 @@ impl Socket {
         self.poll_into(wait, cx, room)
     }
 
-    pub(super) async fn read<B: IoBufMut>(self: &Rc<Self>, mut buf: B) -> BufResult<usize, B> {
-        let wait = Wait::new(&self.readers);
-        let read = poll_fn(|cx| {
-            let (start, len) = (buf.as_buf_mut_ptr().cast(), buf.bytes_total());
-            // SAFETY: Valid: the buffer promises room for `len` bytes. Exclusive: it is owned here
-            // and not touched while this slice lives.
-            let room = unsafe { std::slice::from_raw_parts_mut(start, len) };
-            self.poll_into(&wait, cx, room)
-        })
-        .await;
-        if let Ok(n) = read {
-            // SAFETY: Valid: the first `n` bytes were received just now. Exclusive: the buffer is
-            // owned here.
-            unsafe { buf.set_init(n) };
-        }
-        (read, buf)
-    }
-
-    fn poll_into(
+    pub(super) fn poll_into(
         self: &Rc<Self>,
         wait: &Wait<'_>,
         cx: &mut Context<'_>,

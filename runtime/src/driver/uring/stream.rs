@@ -2,6 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::io;
+use std::mem::MaybeUninit;
 use std::net::{Shutdown, SocketAddr};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
 use std::rc::Rc;
@@ -14,11 +15,12 @@ use rustix::net::sockopt;
 
 use super::driver::{Op, Uring};
 use super::receive::End;
-use super::send::SendState;
+use super::send::{Flight, SendState};
 use super::slots::Key;
 use super::stash::Stash;
 use crate::driver::sockets;
-use crate::io::{BufResult, Chunk, IoBuf, IoBufMut, Wait, Waiters};
+use crate::driver::transfer::Transfer;
+use crate::io::{Chunk, IoBuf, Wait, Waiters};
 
 /// How often `into_fd` lets the kernel finish before it gives up, and how long each time.
 const RELEASE_ROUNDS: u32 = 50;
@@ -175,20 +177,10 @@ impl Stream {
             .poll_write(&Wait::polled(&self.socket.writers), cx, bytes)
     }
 
-    /// Reads into an owned buffer.
-    pub(crate) async fn read<B: IoBufMut>(&self, buf: B) -> BufResult<usize, B> {
-        self.socket.read(buf).await
-    }
-
     /// Receives into a buffer of the shard.
     pub(crate) async fn read_chunk(&self) -> io::Result<Chunk> {
         let wait = Wait::new(&self.socket.readers);
         std::future::poll_fn(|cx| self.socket.poll_read_chunk(&wait, cx)).await
-    }
-
-    /// Writes from an owned buffer.
-    pub(crate) async fn write<B: IoBuf>(&self, buf: B) -> BufResult<usize, B> {
-        self.socket.write(buf).await
     }
 
     /// Ends one direction, or both.
@@ -236,6 +228,39 @@ impl Stream {
             Ok(socket) => Ok(socket.fd),
             Err(_) => Err(io::ErrorKind::ResourceBusy.into()),
         }
+    }
+}
+
+impl Transfer for Stream {
+    fn readers(&self) -> &Waiters {
+        &self.socket.readers
+    }
+
+    fn writers(&self) -> &Waiters {
+        &self.socket.writers
+    }
+
+    fn poll_recv(
+        &self,
+        cx: &mut Context<'_>,
+        wait: &Wait<'_>,
+        room: &mut [MaybeUninit<u8>],
+    ) -> Poll<io::Result<usize>> {
+        self.socket.poll_into(wait, cx, room)
+    }
+
+    fn poll_send(
+        &self,
+        cx: &mut Context<'_>,
+        wait: &Wait<'_>,
+        flight: &mut Option<Flight>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        self.socket.poll_send(wait, cx, flight, bytes)
+    }
+
+    fn abandon(&self, flight: Flight, buf: impl IoBuf) {
+        self.socket.abandon(flight, buf);
     }
 }
 

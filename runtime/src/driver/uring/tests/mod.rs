@@ -19,6 +19,7 @@ use super::setup::{Setup, Wanted};
 use super::{Listener, Stream, Uring};
 use crate::driver::DriverParts;
 use crate::driver::bell::Bell;
+use crate::driver::transfer::Transfer;
 use crate::net::ListenOptions;
 use crate::settings::IdlePolicy;
 use crate::sync::{AtomicBool, Ordering};
