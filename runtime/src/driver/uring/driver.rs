@@ -210,7 +210,7 @@ impl Uring {
     }
 
     /// How a park waits.
-    fn block(&self, timeout: Option<Duration>) -> Block {
+    pub(super) fn block(&self, timeout: Option<Duration>) -> Block {
         let time = timeout.unwrap_or(PARK_MAX).min(PARK_MAX);
         if self.gathers && self.is_crowded() && time > GATHER_WINDOW {
             return Block::Gather(self.awaited.get().clamp(1, GATHER_MAX), time);
