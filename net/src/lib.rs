@@ -1,4 +1,4 @@
-//! Network carriers as per-core shards.
+//! Network services on every shard of a Corelane runtime. In this version that is TCP.
 //!
 //! | | what it is |
 //! |---|---|

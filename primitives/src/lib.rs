@@ -1,8 +1,8 @@
-//! Concurrency primitives built from per-core parts, for any executor.
+//! Lanes between two parties, and sleep and wake, for threads and any executor.
 //!
-//! Nothing here knows an executor: whoever waits hands in a [`Waker`](std::task::Waker). The same
-//! lane works on Corelane, inside glommio, on a current-thread Tokio runtime a core, or under a
-//! plain `block_on`.
+//! Nothing here knows an executor: whoever waits hands in a [`Waker`](std::task::Waker), or blocks
+//! its thread. One set of tests runs on Corelane's shards, in its simulation, on current-thread
+//! Tokio runtimes and on plain threads. In this version there are no other primitives.
 //!
 //! # Lanes
 //!

@@ -121,13 +121,12 @@ mod imp {
 mod imp {
     use super::{Ordering, Site};
     use crate::model::count_step;
+    use crate::model::is_weakened;
     pub(crate) use loom::sync::Arc;
-    use std::sync::{Mutex, OnceLock, PoisonError};
+    use std::sync::{Mutex, PoisonError};
 
     fn weakened(site: Site) -> bool {
-        static WEAKENED: OnceLock<Option<String>> = OnceLock::new();
-        let named = WEAKENED.get_or_init(|| std::env::var("CORELANE_WEAKEN").ok());
-        named.as_deref() == Some(site.name())
+        is_weakened(site.name())
     }
 
     pub(super) fn order(site: Site, order: Ordering) -> Ordering {

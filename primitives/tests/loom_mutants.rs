@@ -1,8 +1,5 @@
-//! Weakens each named ordering in turn: some model must then fail, or nothing watches that
-//! ordering.
-//!
-//! Without arguments it runs itself once for each site, with `CORELANE_WEAKEN` set; with `--models`
-//! it runs all models until one fails. In ordinary builds it has nothing to do.
+//! Weakens each named ordering in turn: see `models/mutants.rs`. In ordinary builds it has nothing
+//! to do.
 
 #[cfg(not(corelane_loom))]
 fn main() {}
@@ -13,55 +10,14 @@ mod lane;
 #[cfg(corelane_loom)]
 mod models;
 #[cfg(corelane_loom)]
+#[path = "models/mutants.rs"]
+mod mutants;
+#[cfg(corelane_loom)]
 #[path = "models/park.rs"]
 mod park;
 
 #[cfg(corelane_loom)]
 fn main() -> std::process::ExitCode {
-    if std::env::args().any(|argument| argument == "--models") {
-        for (name, model) in all() {
-            println!("{name}");
-            model();
-        }
-        return std::process::ExitCode::SUCCESS;
-    }
-    let itself = std::env::current_exe().expect("a running program has a path");
-    if let Some(model) = failing(&itself, "") {
-        println!("{model} fails as it stands");
-        return std::process::ExitCode::FAILURE;
-    }
-    let sites = corelane_primitives::model::sites();
-    let mut survivors = 0;
-    for site in sites {
-        match failing(&itself, site) {
-            Some(model) => println!("mutant {site} … fails {model}, as it should"),
-            None => {
-                survivors += 1;
-                println!("mutant {site} … SURVIVED");
-            }
-        }
-    }
-    let (models, mutants) = (all().count(), sites.len());
-    println!("models: {models}, mutants: {mutants}, survivors: {survivors}");
-    if survivors > 0 {
-        return std::process::ExitCode::FAILURE;
-    }
-    std::process::ExitCode::SUCCESS
-}
-
-#[cfg(corelane_loom)]
-fn all() -> impl Iterator<Item = &'static (&'static str, fn())> {
-    park::MODELS.iter().chain(lane::MODELS)
-}
-
-/// The first model that fails with `site` weakened, if one does; no site has an empty name.
-#[cfg(corelane_loom)]
-fn failing(itself: &std::path::Path, site: &str) -> Option<String> {
-    let run = std::process::Command::new(itself)
-        .arg("--models")
-        .env("CORELANE_WEAKEN", site)
-        .output()
-        .expect("the program that is running can be run");
-    let names = String::from_utf8_lossy(&run.stdout);
-    (!run.status.success()).then(|| names.lines().last().unwrap_or("no model").to_owned())
+    let models = [park::MODELS, lane::MODELS].concat();
+    mutants::run(&models, corelane_primitives::model::sites())
 }

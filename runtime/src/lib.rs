@@ -1,5 +1,5 @@
-//! Thread-per-core runtime for Linux: a shard on every physical core, `!Send` tasks that never
-//! migrate.
+//! Thread-per-core runtime for Linux: a shard on every physical core that the process may use, and
+//! `!Send` tasks that never migrate.
 //!
 //! A *shard* is a pinned thread with its own executor, I/O driver, timers and memory. A task lives
 //! and dies on the shard that spawned it, so it may hold `Rc`s and `RefCell`s. What has to cross
@@ -53,15 +53,18 @@
 //! # Ok::<_, corelane::StartError>(())
 //! ```
 //!
+//! [`either`](task::either) waits for the first of two futures. What belongs to the shard and not
+//! to one task stands in a [`ShardLocal`], a static with one value a shard.
+//!
 //! # From shard to shard
 //!
 //! [`Shard::submit`] moves a closure to another shard, runs its future there and brings the answer
 //! back. The closure and the answer are `Send`; the future need not be. Dropping the call cancels
 //! it. [`Shard::try_submit`] hands the closure back where it would have to wait for room.
 //!
-//! For a stream of values take a [`lane`](lane()): a bounded ring with one
-//! sender and one receiver, which costs a few nanoseconds a value and tells the other end once a
-//! turn.
+//! For a stream of values take a [`lane`](lane()): a bounded ring with one sender and one receiver.
+//! A value costs a small part of a call (bench rows `mesh_one_way` and `submit_spin`), and the
+//! other end is told once a turn.
 //!
 //! ```
 //! # corelane::Runtime::builder().shards(2).run(|| async {
@@ -167,15 +170,18 @@
 //!
 //! A runtime that was [run](Builder::run) ends with its `main`: what other tasks are left then is
 //! dropped, on its own shard, within the builder's `shutdown_limit`. A task that wants to end well
-//! waits for [`shutdown::wait`], which [`shutdown::trigger`] or [`Running::shutdown`] ends;
-//! [`signal`] says when somebody wants the program to end.
+//! waits for [`shutdown::wait`] beside its work, which [`shutdown::trigger`] or
+//! [`Running::shutdown`] ends; [`signal`] says when somebody wants the program to end.
 //!
 //! ```
 //! # corelane::Runtime::builder().shards(1).run(|| async {
-//! use corelane::shutdown;
+//! use std::time::Duration;
+//! use corelane::task::{Either, either};
+//! use corelane::{shutdown, time};
 //!
 //! let worker = corelane::spawn(async {
-//!     shutdown::wait().await; // in a service: beside the next request
+//!     let mut requests = time::interval(Duration::from_millis(1));
+//!     while let Either::Right(_) = either(shutdown::wait(), requests.tick()).await {}
 //!     "drained"
 //! });
 //! shutdown::trigger(); // in a service: after a signal
@@ -207,6 +213,12 @@
 //!
 //! A poll that uses none of the runtime's futures is never cut: it holds up its whole shard, so
 //! heavy work belongs on a thread of its own. This version has no files, no UDP and no TLS.
+//!
+//! # Recipes
+//!
+//! The guide in the repository (`docs/guide.md`) has programs for what every service needs: two
+//! things at once, many tasks and all their answers, one shard that owns what all share, lines,
+//! threads that block, and what goes wrong at first.
 #![deny(unsafe_code)]
 
 mod directory;
@@ -219,6 +231,9 @@ pub mod io;
 mod local;
 mod mesh;
 pub mod metrics;
+#[cfg(corelane_loom)]
+#[doc(hidden)]
+pub mod model;
 pub mod net;
 mod sched;
 mod settings;

@@ -22,8 +22,8 @@ use crate::sync::{AtomicU64, Ordering};
 /// it mutable. It is dropped with its shard: after the shard's tasks, before the shard's driver
 /// closes, and before the values that it used while it was made.
 ///
-/// A use costs two reads of memory and a count that no other thread sees; the first one on a shard
-/// allocates.
+/// A use is a look into a table of the shard and a count that no other thread sees, without a lock
+/// or an atomic read-modify-write; the first one on a shard allocates.
 ///
 /// ```
 /// use std::cell::Cell;

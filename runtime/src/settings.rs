@@ -6,8 +6,8 @@ use std::time::Duration;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum IdlePolicy {
-    /// Sleeps at once: no processor time, and a wake costs what the kernel takes. While many streams
-    /// have news at a time, a sleep on `io_uring` gathers it for up to 20 µs (Linux 6.12).
+    /// Sleeps at once: no processor time, and a wake costs what the kernel takes. While many
+    /// streams have news at a time, a sleep on `io_uring` gathers it for up to 20 µs (Linux 6.12).
     Park,
     /// Looks for work for this long, then sleeps. The default, with [`IdlePolicy::SPIN_DEFAULT`].
     /// Zero looks once; [`Duration::MAX`] is [`IdlePolicy::Spin`].

@@ -1,12 +1,85 @@
 //! The only file of this crate that names atomics.
 //!
-//! Data moves by Release and Acquire; `fence(SeqCst)` stands only in sleep and wake. What needs a
-//! model (lanes, sleep and wake) lives in `corelane-primitives`, whose own `sync` swaps in loom's
-//! types.
+//! Data moves by Release and Acquire; `fence(SeqCst)` stands only in sleep and wake. What is in
+//! [`modelled`] has models in `tests/loom_*.rs`, which run the production types; lanes, sleep and
+//! wake have theirs in `corelane-primitives`.
 
 pub(crate) use std::sync::atomic::{
-    AtomicBool, AtomicI32, AtomicPtr, AtomicU8, AtomicU16, AtomicU64, Ordering, fence,
+    AtomicBool, AtomicI32, AtomicU8, AtomicU16, AtomicU64, Ordering, fence,
 };
+
+/// Atomics from std or, under `--cfg corelane_loom`, from loom.
+///
+/// Every ordering that matters has a [`Site`](modelled::Site). In ordinary builds a site vanishes;
+/// in a model build the environment variable `CORELANE_WEAKEN` names one that becomes Relaxed, and
+/// `tests/loom_mutants.rs` demands that some model then fails.
+pub(crate) mod modelled {
+    #[cfg(corelane_loom)]
+    pub(crate) use loom::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64};
+    pub(crate) use std::sync::atomic::Ordering;
+    #[cfg(not(corelane_loom))]
+    pub(crate) use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64};
+
+    /// A place whose ordering a model must depend on.
+    #[derive(Clone, Copy)]
+    pub(crate) struct Site(#[cfg(corelane_loom)] &'static str);
+
+    macro_rules! sites {
+        ($($(#[$doc:meta])* $site:ident = $name:literal,)+) => {
+            impl Site {
+                $($(#[$doc])* pub(crate) const $site: Self = Self(#[cfg(corelane_loom)] $name);)+
+            }
+
+            /// The names of all sites.
+            #[cfg(corelane_loom)]
+            pub(crate) const SITES: &[&str] = &[$($name,)+];
+        };
+    }
+
+    sites! {
+        /// A waker sets a slot's bit; partner: `MAILBOX_TAKE_BITS`.
+        MAILBOX_BIT = "mailbox.bit",
+        /// The shard takes a word of bits.
+        MAILBOX_TAKE_BITS = "mailbox.take_bits",
+        /// A sender rings; partner: `DOORBELL_LOOK`.
+        DOORBELL_SET = "doorbell.set",
+        /// The target looks who has rung.
+        DOORBELL_LOOK = "doorbell.look",
+        /// A target hands items back; partner: `RETURNS_TAKE`.
+        RETURNS_PUBLISH = "returns.publish",
+        /// The sender takes them.
+        RETURNS_TAKE = "returns.take",
+    }
+
+    /// The Acquire of `site`.
+    #[inline(always)]
+    pub(crate) fn acquire(site: Site) -> Ordering {
+        site.order(Ordering::Acquire)
+    }
+
+    /// The Release of `site`.
+    #[inline(always)]
+    pub(crate) fn release(site: Site) -> Ordering {
+        site.order(Ordering::Release)
+    }
+
+    impl Site {
+        #[cfg(not(corelane_loom))]
+        #[inline(always)]
+        fn order(self, order: Ordering) -> Ordering {
+            order
+        }
+
+        #[cfg(corelane_loom)]
+        fn order(self, order: Ordering) -> Ordering {
+            if corelane_primitives::model::is_weakened(self.0) {
+                Ordering::Relaxed
+            } else {
+                order
+            }
+        }
+    }
+}
 
 /// A count that one thread writes and any thread reads.
 ///
@@ -16,6 +89,7 @@ pub(crate) struct Counter(AtomicU64);
 
 impl Counter {
     /// Adds `n`. Only the owning shard calls this.
+    #[inline]
     pub(crate) fn add(&self, n: u64) {
         self.0.store(
             self.0.load(Ordering::Relaxed).wrapping_add(n),
@@ -25,6 +99,7 @@ impl Counter {
 
     /// As [`Counter::add`]; what the shard did before is seen by who sees the new value in
     /// [`Counter::value_published`]. Only the owning shard calls this.
+    #[inline]
     pub(crate) fn publish(&self, n: u64) {
         // Release: pairs with the Acquire in `value_published`.
         self.0.store(
@@ -39,6 +114,7 @@ impl Counter {
     }
 
     /// Raises the value to `n` if it is below. Only the owning shard calls this.
+    #[inline]
     pub(crate) fn raise(&self, n: u64) {
         if self.0.load(Ordering::Relaxed) < n {
             self.0.store(n, Ordering::Relaxed);

@@ -10,7 +10,7 @@ use std::task::Poll;
 use std::time::Duration;
 
 use corelane::task::yield_now;
-use corelane::{Placement, Runtime, Shard, SubmitError, shard, shards};
+use corelane::{Builder, IdlePolicy, Placement, Runtime, Shard, SubmitError, shard, shards};
 
 const LIMIT: Duration = Duration::from_secs(30);
 
@@ -23,6 +23,11 @@ impl Drop for Held {
     fn drop(&mut self) {
         self.0.lock().unwrap().push(shard().index());
     }
+}
+
+/// A caller that would spin looks for its answer in its first poll.
+fn parks(builder: Builder) -> Builder {
+    builder.idle(IdlePolicy::Park)
 }
 
 fn held() -> (Held, Drops) {
@@ -93,7 +98,7 @@ async fn call_dropped_while_it_runs_drops_its_future_between_polls() {
 }
 
 // proves: RT-8
-#[corelane::test(shards = 2, uring, epoll, sim)]
+#[corelane::test(shards = 2, with = parks, uring, epoll, sim)]
 async fn call_dropped_when_it_has_its_answer_drops_the_answer_here() {
     for target in shards().iter() {
         let (held, drops) = held();

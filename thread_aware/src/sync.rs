@@ -1,9 +1,9 @@
 //! Atomics, cells and locks, from std or, under `--cfg corelane_loom`, from loom.
 //!
 //! No other file of this crate names an atomic or a cell, so that the models run the production
-//! types. Every ordering and fence that matters has a [`Site`]. In ordinary builds a site vanishes;
-//! in a model build the environment variable `CORELANE_WEAKEN` names one site that becomes Relaxed
-//! (a fence: nothing), and `tests/loom_mutants.rs` demands that some model then fails.
+//! types. Every ordering that matters has a [`Site`]. In ordinary builds a site vanishes; in a
+//! model build the environment variable `CORELANE_WEAKEN` names one site that becomes Relaxed, and
+//! `tests/loom_mutants.rs` demands that some model then fails.
 
 /// The atomics of core, as types that are relocated like any other, not as something to work with.
 pub(crate) use core::sync::atomic as plain;
@@ -11,7 +11,7 @@ pub(crate) use core::sync::atomic as plain;
 pub(crate) use core::sync::atomic::Ordering;
 #[cfg(feature = "std")]
 pub(crate) use imp::{
-    AtomicPtr, AtomicU64, AtomicUsize, Condvar, Mutex, MutexGuard, UnsafeCell, fence, process_wide,
+    AtomicPtr, AtomicU64, AtomicUsize, Condvar, Mutex, MutexGuard, UnsafeCell, process_wide,
     thread_number,
 };
 
@@ -114,12 +114,6 @@ mod imp {
     #[inline(always)]
     pub(super) fn order(_site: Site, order: Ordering) -> Ordering {
         order
-    }
-
-    /// An Acquire fence.
-    #[inline(always)]
-    pub(crate) fn fence(_site: Site) {
-        core::sync::atomic::fence(Ordering::Acquire);
     }
 
     /// A number for the current thread, from 1, that no other thread of the process ever has.

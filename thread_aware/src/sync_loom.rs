@@ -20,14 +20,6 @@ pub(super) fn order(site: Site, order: Ordering) -> Ordering {
     }
 }
 
-/// An Acquire fence.
-#[track_caller]
-pub(crate) fn fence(site: Site) {
-    if !weakened(site) {
-        loom::sync::atomic::fence(Ordering::Acquire);
-    }
-}
-
 /// A number for the current thread of the model, from 1.
 pub(crate) use crate::model::thread_number;
 

@@ -12,7 +12,7 @@ use crate::{ThreadAware, affinity::Affinity};
 /// It lets a type of another crate be part of a thread-aware value, and makes the choice visible
 /// where it is made. It is for values that hold nothing of a core: no handle that other threads
 /// count, no lock that they take. A value with such parts still works, but every core goes on
-/// writing the same memory; put it into a [`thread_aware::Arc`](crate) with a value a core instead.
+/// writing the same memory; put it into an `Arc` of this crate with a value a core instead.
 /// Do not wrap what is thread-aware itself: its relocation would be lost.
 ///
 /// It dereferences to the value and costs nothing.

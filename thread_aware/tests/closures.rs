@@ -1,12 +1,11 @@
 //! Closures relocate their data, and call their function with it.
-#![cfg(feature = "std")]
 // A probe hashes and compares by its id alone; what it writes to is its log.
 #![allow(clippy::mutable_key_type)]
 
 mod probe;
 
 use std::{
-    collections::HashSet,
+    collections::{BTreeSet, HashSet},
     fmt::Debug,
     task::{Context, Poll, Waker},
 };
@@ -14,6 +13,7 @@ use std::{
 use probe::{Log, Probe};
 use thread_aware::{
     ThreadAware, Unaware,
+    affinity::Affinity,
     closure::{
         AsyncClosure, AsyncClosureMut, AsyncClosureOnce, BoxFuture, Closure, ClosureMut,
         ClosureOnce, ThreadAwareAsyncFn, ThreadAwareAsyncFnMut, ThreadAwareAsyncFnMutWith,
@@ -73,8 +73,8 @@ fn every_kind_relocates_its_data_and_nothing_else() {
     let mut waiting = async_closure_once_with(probe(), |p, n: u32| Box::pin(later(p.id + n)));
     assert_eq!(log.ids_reached(&mut waiting), [7]);
     assert_eq!(log.ids_reached(&mut unaware(probe())), []);
-    let set: HashSet<_> = log.probes::<3>().into_iter().collect();
-    let mut of_set = closure(set, |set: &HashSet<Probe>| set.len());
+    let set: BTreeSet<_> = log.probes::<3>().into_iter().collect();
+    let mut of_set = closure(set, |set: &BTreeSet<Probe>| set.len());
     assert_eq!(log.ids_reached_sorted(&mut of_set), [0, 1, 2]);
     assert_eq!(of_set.call(), 3);
 }
@@ -154,6 +154,37 @@ fn boxed_shared_and_mutable_closures_are_called() {
 }
 
 #[test]
+fn a_box_can_stand_where_its_closure_can() {
+    fn shared(f: &(impl ThreadAwareFn<u32> + ThreadAwareFnWith<u32, u32>)) -> (u32, u32) {
+        (f.call(), f.call_with(1))
+    }
+    fn mutable(
+        f: &mut (impl ThreadAwareFnMut<u32> + ThreadAwareFnMutWith<u32, u32>),
+    ) -> (u32, u32) {
+        (f.call_mut(), f.call_mut_with(1))
+    }
+    fn waiting(f: &mut (impl ThreadAwareAsyncFn<u32> + ThreadAwareAsyncFnMut<u32>)) -> (u32, u32) {
+        (ready(f.call()), ready(f.call_mut()))
+    }
+    fn waiting_with(
+        f: &mut (impl ThreadAwareAsyncFnWith<u32, u32> + ThreadAwareAsyncFnMutWith<u32, u32>),
+    ) -> (u32, u32) {
+        (ready(f.call_with(1)), ready(f.call_mut_with(2)))
+    }
+
+    let both = Box::new(Both(
+        Box::new(closure(3, |n| *n)),
+        Box::new(closure_with(3, |n, m| n + m)),
+    ));
+    assert_eq!(shared(&both), (3, 4));
+    assert_eq!(mutable(&mut { both }), (3, 4));
+    let closure: AsyncClosure<u32, u32> = async_closure(3, |n| Box::pin(later(*n)));
+    assert_eq!(waiting(&mut Box::new(closure)), (3, 3));
+    let closure = async_closure_with(3, |n, m| Box::pin(later(n + m)));
+    assert_eq!(waiting_with(&mut Box::new(closure)), (4, 5));
+}
+
+#[test]
 fn async_closures_are_called_in_every_way_that_fits() {
     let mut shared = async_closure(3, |n| Box::pin(later(*n)));
     assert_eq!((ready(shared.call()), ready(shared.call_mut())), (3, 3));
@@ -224,6 +255,43 @@ fn closures_copy_clone_hash_and_show_as_their_data_does() {
     assert_eq!(cloned.call(), 1);
 }
 
+/// Two boxed closures, called as one.
+struct Both(
+    Box<dyn ThreadAwareFn<u32>>,
+    Box<dyn ThreadAwareFnWith<u32, u32>>,
+);
+
+impl ThreadAware for Both {
+    fn relocate(&mut self, source: Option<Affinity>, destination: Affinity) {
+        self.0.relocate(source, destination);
+        self.1.relocate(source, destination);
+    }
+}
+
+impl ThreadAwareFn<u32> for Both {
+    fn call(&self) -> u32 {
+        self.0.call()
+    }
+}
+
+impl ThreadAwareFnMut<u32> for Both {
+    fn call_mut(&mut self) -> u32 {
+        self.0.call()
+    }
+}
+
+impl ThreadAwareFnWith<u32, u32> for Both {
+    fn call_with(&self, argument: u32) -> u32 {
+        self.1.call_with(argument)
+    }
+}
+
+impl ThreadAwareFnMutWith<u32, u32> for Both {
+    fn call_mut_with(&mut self, argument: u32) -> u32 {
+        self.1.call_with(argument)
+    }
+}
+
 /// Whether two values hash alike.
 trait HashesAlike: std::hash::Hash {
     fn same_hash(&self, other: &Self) -> bool {
@@ -262,4 +330,19 @@ fn an_unaware_value_behaves_as_the_value() {
     assert!(unaware(1) < unaware(2));
     assert_eq!(HashSet::from([unaware(1), unaware(1)]).len(), 1);
     assert_eq!(size_of::<Unaware<u64>>(), size_of::<u64>());
+}
+
+#[test]
+fn a_shared_unaware_value_becomes_the_shared_value() {
+    use std::sync::Arc;
+
+    let wrapped = Arc::new(unaware(String::from("a")));
+    let value = Unaware::into_arc(Arc::clone(&wrapped));
+    assert!(std::ptr::eq(&*value, &wrapped.0));
+    assert_eq!(
+        (Arc::strong_count(&value), Arc::strong_count(&wrapped)),
+        (2, 2)
+    );
+    drop(wrapped);
+    assert_eq!(Arc::try_unwrap(value).as_deref(), Ok("a"));
 }

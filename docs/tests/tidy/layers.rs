@@ -1,6 +1,9 @@
 //! Crates depend in one direction, and none of the four libraries pulls in tokio.
 
-use std::{collections::BTreeMap, process::Command};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    process::Command,
+};
 
 use crate::tree::{Tree, assert_clean, assert_fires, root};
 
@@ -24,13 +27,14 @@ const PARTS: [(&str, &[&str]); 4] = [
 ];
 
 /// Packages above the libraries, which use them and not one another.
-const TOP: [&str; 6] = [
+const TOP: [&str; 7] = [
     "corelane-examples",
     "corelane-benches",
     "corelane-compat-ours",
     "corelane-compat-published",
     "corelane-docs",
     "corelane-contract",
+    "corelane-thread-aware-alone",
 ];
 
 /// One package and the names of the workspace's packages that it depends on.
@@ -168,24 +172,60 @@ fn crates_depend_in_one_direction() {
     assert_clean("dependency direction", &directions(&Tree::checkout()));
 }
 
+/// What `cargo tree` says of a package's normal dependencies, a line each.
+fn listing(package: &str, more: &[&str]) -> String {
+    let output = Command::new(env!("CARGO"))
+        .args(["tree", "--locked", "-e", "normal", "--prefix", "none"])
+        .args(["-p", package])
+        .args(more)
+        .current_dir(root())
+        .output()
+        .expect("cargo ran this test, so it can run again");
+    let listing = String::from_utf8_lossy(&output.stdout);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        output.status.success() && listing.starts_with(package),
+        "{package}: {errors}"
+    );
+    listing.into_owned()
+}
+
 #[test]
 fn libraries_hold_no_tokio() {
     for library in LIBRARIES {
-        let output = Command::new(env!("CARGO"))
-            .args([
-                "tree", "--locked", "-e", "normal", "--prefix", "none", "-p", library,
-            ])
-            .current_dir(root())
-            .output()
-            .expect("cargo ran this test, so it can run again");
-        let listing = String::from_utf8_lossy(&output.stdout);
-        let errors = String::from_utf8_lossy(&output.stderr);
-        assert!(
-            output.status.success() && listing.starts_with(library),
-            "{library}: {errors}"
-        );
+        let listing = listing(library, &[]);
         assert_clean(&format!("tokio below {library}"), &tokio_lines(&listing));
     }
+}
+
+/// The names in a listing, without the package itself.
+fn names(listing: &str) -> BTreeSet<&str> {
+    let lines = listing.lines().skip(1);
+    lines.filter_map(|line| line.split(' ').next()).collect()
+}
+
+#[test]
+fn leaf_crate_needs_crossbeam_utils_and_its_derive() {
+    let direct = listing("corelane-thread-aware", &["--depth", "1"]);
+    let wanted = ["corelane-thread-aware-derive", "crossbeam-utils"];
+    assert_eq!(names(&direct), BTreeSet::from(wanted));
+    let all = listing("corelane-thread-aware", &[]);
+    let derive = listing("corelane-thread-aware-derive", &[]);
+    let rest: Vec<_> = names(&all).difference(&names(&derive)).copied().collect();
+    assert_eq!(
+        rest, wanted,
+        "and nothing below them but what the derive needs"
+    );
+}
+
+#[test]
+fn example_of_the_leaf_crate_has_nothing_else_of_ours() {
+    let listing = listing("corelane-thread-aware-alone", &[]);
+    let ours = names(&listing)
+        .into_iter()
+        .filter(|name| name.starts_with("corelane"));
+    let wanted = ["corelane-thread-aware", "corelane-thread-aware-derive"];
+    assert_eq!(ours.collect::<Vec<_>>(), wanted);
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use super::ReadChunk;
 use super::shared::Handle;
+use super::slots::Run;
 use crate::sync::{Ordering, Site, acquire, release};
 
 /// The reading end of a [`lane()`](crate::lane()).
@@ -124,6 +125,24 @@ impl<T> Consumer<T> {
         self.shared.producer_left.load(acquire(Site::LaneReadLeft))
     }
 
+    /// The slots from the head on that lie one behind the other, up to `count`.
+    #[inline(always)]
+    pub(super) fn run(&self, count: usize) -> Run<T> {
+        self.shared.slots().run(self.head, count)
+    }
+
+    /// As [`take`](Self::take), out of a run that began at the head and is read in order.
+    ///
+    /// # Safety
+    ///
+    /// As for `take`; `index` counts the values taken from `run` so far.
+    #[inline(always)]
+    pub(super) unsafe fn take_from(&mut self, run: &Run<T>, index: usize) -> T {
+        self.head = self.head.wrapping_add(1);
+        // SAFETY: As in `take`.
+        unsafe { run.read(index) }
+    }
+
     /// Takes the oldest value without handing its slot back.
     ///
     /// # Safety
@@ -176,9 +195,9 @@ impl<T> Consumer<T> {
 impl<T> Drop for Consumer<T> {
     #[inline]
     fn drop(&mut self) {
-        // SAFETY: Valid: `head` is this consumer's position. Exclusive: it is the lane's only
-        // consumer, and takes nothing after its drop.
-        unsafe { self.shared.consumer_leaves(self.head) };
+        // SAFETY: The handle is not used after its end's drop, and `head` is this consumer's
+        // position.
+        unsafe { Handle::end_consumer(self.shared.shared(), self.head) };
     }
 }
 

@@ -111,12 +111,18 @@ impl<T> Producer<T> {
             written: 0,
         };
         while batch.written < room {
-            let Some(value) = values.next() else { break };
             let position = batch.producer.tail.wrapping_add(batch.written);
-            // SAFETY: Valid: fewer than `room` slots from the tail on are written. Exclusive: the
-            // batch borrows the only producer mutably.
-            unsafe { batch.producer.shared.slots().write(position, value) };
-            batch.written += 1;
+            let slots = batch.producer.shared.slots();
+            let run = slots.run(position, room - batch.written);
+            for index in 0..run.len() {
+                let Some(value) = values.next() else {
+                    return batch.written;
+                };
+                // SAFETY: Valid: fewer than `room` slots from the tail on are written. Exclusive:
+                // the batch borrows the only producer mutably.
+                unsafe { run.write(index, value) };
+                batch.written += 1;
+            }
         }
         batch.written
     }
@@ -210,8 +216,8 @@ impl<T> Producer<T> {
 impl<T> Drop for Producer<T> {
     #[inline]
     fn drop(&mut self) {
-        self.flush();
-        self.shared.producer_leaves();
+        // SAFETY: The handle is not used after its end's drop.
+        unsafe { Handle::end_producer(self.shared.shared(), self.tail) };
     }
 }
 

@@ -107,9 +107,7 @@ impl<T> Shared<T> {
     /// # Safety
     ///
     /// The caller is the consumer, `head` is its position, and it reads no value afterwards.
-    #[cold]
-    #[inline(never)]
-    pub(super) unsafe fn consumer_leaves(&self, head: usize) {
+    unsafe fn consumer_leaves(&self, head: usize) {
         /// Drops the values, also when the producer's waker panics. At most one ring full, so that
         /// a busy producer cannot hold it up. What a panicking value leaves behind, and what is
         /// pushed from now on, goes with the last end.
@@ -141,9 +139,7 @@ impl<T> Shared<T> {
     }
 
     /// What a leaving producer does: tells it, and wakes a parked consumer. Not inlined, as above.
-    #[cold]
-    #[inline(never)]
-    pub(super) fn producer_leaves(&self) {
+    fn producer_leaves(&self) {
         /// Drops this end's own waker, also when the consumer's panics.
         struct Forget<'a, T>(&'a Shared<T>);
         impl<T> Drop for Forget<'_, T> {
@@ -228,12 +224,45 @@ impl<T> Handle<T> {
         self.slots
     }
 
+    /// The producer goes, with all up to `tail` published. It ends a handle, which is not used
+    /// again.
+    ///
+    /// It takes values, so that an end's drop is one call and the end's cursors stay in registers
+    /// wherever they are used (bench row `one_way_single`).
+    ///
+    /// # Safety
+    ///
+    /// Called once a handle, and `shared` is a handle's.
     #[cold]
     #[inline(never)]
-    fn release(shared: NonNull<Shared<T>>) {
+    pub(super) unsafe fn end_producer(shared: NonNull<Shared<T>>, tail: usize) {
         // SAFETY: Valid: the pointer came from `Arc::into_raw`. Exclusive: each handle gives its
-        // one count back once, in its drop.
-        drop(unsafe { Arc::from_raw(shared.as_ptr()) });
+        // one count back once, as the caller vouches.
+        let shared = unsafe { Arc::from_raw(shared.as_ptr()) };
+        // Release, partner LaneReadTail: staged values too.
+        shared.tail.store(tail, release(Site::LanePublish));
+        shared.producer_leaves();
+    }
+
+    /// The consumer goes, with all up to `head` taken. It ends a handle, which is not used again.
+    ///
+    /// # Safety
+    ///
+    /// As [`Handle::end_producer`]; `head` is the consumer's position.
+    #[cold]
+    #[inline(never)]
+    pub(super) unsafe fn end_consumer(shared: NonNull<Shared<T>>, head: usize) {
+        // SAFETY: As in `end_producer`.
+        let shared = unsafe { Arc::from_raw(shared.as_ptr()) };
+        // SAFETY: Valid: as the caller vouches. Exclusive: it is the lane's only consumer, and
+        // takes nothing after its end.
+        unsafe { shared.consumer_leaves(head) };
+    }
+
+    /// What both ends share, for the end's own end.
+    #[inline(always)]
+    pub(super) fn shared(&self) -> NonNull<Shared<T>> {
+        self.shared
     }
 }
 
@@ -245,12 +274,5 @@ impl<T> Deref for Handle<T> {
         // SAFETY: Valid: this handle's count keeps the lane alive. Exclusive: only shared
         // references to it are ever made while a handle lives.
         unsafe { self.shared.as_ref() }
-    }
-}
-
-impl<T> Drop for Handle<T> {
-    #[inline]
-    fn drop(&mut self) {
-        Self::release(self.shared);
     }
 }

@@ -40,14 +40,8 @@ impl<T> Slots<T> {
     /// and less than a whole ring after a head that it read with Acquire.
     #[inline(always)]
     pub(super) unsafe fn write(self, position: usize, value: T) {
-        // SAFETY: Valid: by this function's contract. Exclusive: only a shared reference to the
-        // cell comes of it.
-        unsafe { self.slot(position) }.with_mut(|slot| {
-            // SAFETY: Valid: as the cell. Exclusive: by this function's contract the consumer has
-            // given the slot back, and the tail has not yet passed it on.
-            let slot = unsafe { &mut *slot };
-            slot.write(value);
-        });
+        // SAFETY: By this function's contract, for a run of one slot.
+        unsafe { self.run(position, 1).write(0, value) };
     }
 
     /// Moves the value of `position` out; the caller never reads it again.
@@ -58,9 +52,62 @@ impl<T> Slots<T> {
     /// other thread touches it.
     #[inline(always)]
     pub(super) unsafe fn read(self, position: usize) -> T {
+        // SAFETY: By this function's contract, for a run of one slot.
+        unsafe { self.run(position, 1).read(0) }
+    }
+
+    /// The slots from that of `position` on, up to `count` of them and up to the end of the memory:
+    /// within a run the next slot is the next in memory (bench row `one_way_batch`).
+    #[inline(always)]
+    pub(super) fn run(self, position: usize, count: usize) -> Run<T> {
+        let index = position & self.mask;
+        Run {
+            // SAFETY: Valid: the masked index is below the capacity. Exclusive: no access yet.
+            first: unsafe { self.first.add(index) },
+            len: count.min(self.capacity() - index),
+        }
+    }
+}
+
+/// Slots that lie one behind the other.
+pub(super) struct Run<T> {
+    first: NonNull<Slot<T>>,
+    len: usize,
+}
+
+impl<T> Run<T> {
+    #[inline(always)]
+    pub(super) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Writes `value` into the slot at `index`.
+    ///
+    /// # Safety
+    ///
+    /// `index` is below the run's length; otherwise as [`Slots::write`].
+    #[inline(always)]
+    pub(super) unsafe fn write(&self, index: usize, value: T) {
         // SAFETY: Valid: by this function's contract. Exclusive: only a shared reference to the
         // cell comes of it.
-        unsafe { self.slot(position) }.with(|slot| {
+        unsafe { self.slot(index) }.with_mut(|slot| {
+            // SAFETY: Valid: as the cell. Exclusive: by this function's contract the consumer has
+            // given the slot back, and the tail has not yet passed it on.
+            let slot = unsafe { &mut *slot };
+            slot.write(value);
+        });
+    }
+
+    /// Moves the value at `index` out.
+    ///
+    /// # Safety
+    ///
+    /// `index` is below the run's length; otherwise as [`Slots::read`].
+    #[inline(always)]
+    pub(super) unsafe fn read(&self, index: usize) -> T {
+        // SAFETY: Valid: by this function's contract. Exclusive: only a shared reference to the
+        // cell comes of it.
+        unsafe { self.slot(index) }.with(|slot| {
             // SAFETY: Valid: as the cell. Exclusive: by this function's contract.
             let slot = unsafe { &*slot };
             // SAFETY: Valid and exclusive: by this function's contract the value is there, and is
@@ -69,15 +116,15 @@ impl<T> Slots<T> {
         })
     }
 
-    /// The cell of `position`.
+    /// The cell at `index`.
     ///
     /// # Safety
     ///
-    /// The memory outlives the reference.
+    /// `index` is below the run's length, and the memory outlives the reference.
     #[inline(always)]
-    unsafe fn slot<'a>(self, position: usize) -> &'a Slot<T> {
-        // SAFETY: Valid: the masked index is below the capacity. Exclusive: no access yet.
-        let slot = unsafe { self.first.add(position & self.mask) };
+    unsafe fn slot<'a>(&self, index: usize) -> &'a Slot<T> {
+        // SAFETY: Valid: the run lies within the memory. Exclusive: no access yet.
+        let slot = unsafe { self.first.add(index) };
         // SAFETY: Valid: the cell was made with the memory, which lives. Exclusive: nobody makes
         // a mutable reference to a cell.
         unsafe { slot.as_ref() }

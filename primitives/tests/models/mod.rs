@@ -3,21 +3,14 @@
 //!
 //! A lost wake ends as loom's "deadlock" panic, a missing happens-before as its causality panic.
 
+mod explore;
+
+pub(crate) use explore::explore;
+
 use loom::thread::Thread;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::Wake;
-
-/// How often the explored schedules take a running thread off its core.
-const PREEMPTIONS_MAX: usize = 3;
-
-/// Explores `model`. Nothing outside it bounds the search, so a model has few steps and no open
-/// loop.
-pub(crate) fn explore(model: fn()) {
-    let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = Some(PREEMPTIONS_MAX);
-    builder.check(model);
-}
 
 /// A waker for a thread of the model, which counts how often it was called.
 ///

@@ -14,6 +14,20 @@ use super::slice::Slice;
 
 /// What an operation with an owned buffer gives back: its result, and the buffer, also after an
 /// error.
+///
+/// Take both where the buffer is wanted again, and `.0` where the result is all:
+///
+/// ```
+/// use corelane::io::BufResult;
+/// use corelane::net::TcpStream;
+///
+/// async fn exchange(stream: &TcpStream) -> std::io::Result<[u8; 4]> {
+///     stream.write_all("ping").await.0?;
+///     let (read, answer): BufResult<(), _> = stream.read_exact(Box::new([0; 4])).await;
+///     read?;
+///     Ok(*answer)
+/// }
+/// ```
 pub type BufResult<T, B> = (std::io::Result<T>, B);
 
 /// A buffer whose initialised bytes can be written to a stream or file.

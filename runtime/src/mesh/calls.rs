@@ -99,7 +99,7 @@ where
         return Submit(State::Here(context.spawn(async move { call().await })));
     }
     let (sent, traveller): (Sent<Fut::Output>, Traveller) = item(context, Call(call));
-    context.mesh().send(to, traveller);
+    context.mesh().send(context, to, traveller);
     Submit(State::There(sent))
 }
 

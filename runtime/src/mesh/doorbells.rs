@@ -1,9 +1,13 @@
 //! Doorbells: one bit a sender, so that a target looks only at lanes with news.
+//!
+//! Owner: one shard looks and clears; any shard sets its own bit. Rule: a sender publishes, sets
+//! its bit, fences and rings if the target sleeps; the target looks, takes what was published,
+//! clears the bit and then looks at what was published once more. Model: `tests/loom_doorbells.rs`.
 
 use crossbeam_utils::CachePadded;
 
 use crate::shard::ShardIndex;
-use crate::sync::{AtomicU64, Ordering};
+use crate::sync::modelled::{AtomicU64, Ordering, Site, acquire, release};
 
 /// The doorbells of one target.
 #[derive(Debug)]
@@ -21,9 +25,9 @@ impl Doorbells {
 
     /// Sets the bit of `from`. Any thread.
     pub(crate) fn set(&self, from: ShardIndex) {
-        // Release: pairs with the Acquire in `take`, so that what `from` published is seen. A bit
+        // Release: pairs with the Acquire in `look`, so that what `from` published is seen. A bit
         // that is set already is set again: whoever set it may have been seen before the news.
-        self.0[from.get() / 64].fetch_or(1 << (from.get() % 64), Ordering::Release);
+        self.0[from.get() / 64].fetch_or(1 << (from.get() % 64), release(Site::DOORBELL_SET));
     }
 
     /// Whether any bit is set.
@@ -35,7 +39,7 @@ impl Doorbells {
     pub(crate) fn look(&self, mut news: impl FnMut(ShardIndex)) {
         for (number, word) in self.0.iter().enumerate() {
             // Acquire: pairs with the Release in `set`.
-            let mut bits = word.load(Ordering::Acquire);
+            let mut bits = word.load(acquire(Site::DOORBELL_LOOK));
             while bits != 0 {
                 news(ShardIndex::new(
                     number * 64 + bits.trailing_zeros() as usize,
@@ -45,11 +49,12 @@ impl Doorbells {
         }
     }
 
-    /// Takes the bit of `from` back. The owner looks at what `from` published once more after this:
-    /// news that came after the last look may have set the bit before.
+    /// Takes the bit of `from` back. The owner looks once more after this, at the bells and then at
+    /// what `from` published: news that came after the last look may have set the bit before.
     pub(crate) fn clear(&self, from: ShardIndex) {
-        // Acquire: pairs with the Release in `set`.
-        self.0[from.get() / 64].fetch_and(!(1 << (from.get() % 64)), Ordering::Acquire);
+        // Relaxed: the next look reads this word behind this change, which keeps what was set
+        // before it (a release sequence), so that its Acquire sees the news.
+        self.0[from.get() / 64].fetch_and(!(1 << (from.get() % 64)), Ordering::Relaxed);
     }
 }
 

@@ -17,7 +17,7 @@ use crate::metrics::ShardCounters;
 use crate::sched::{Group, GroupId, Scheduler};
 use crate::settings::IdlePolicy;
 use crate::task::token::{SLOTS_MAX, Token};
-use crate::task::{Blocks, JoinHandle, TaskRef, TaskTable, Traveller, wake_all, with_current};
+use crate::task::{Blocks, JoinHandle, Ran, TaskRef, TaskTable, Traveller, wake_all, with_current};
 use crate::time::{Clock, Instant, Timers};
 
 /// Operations of leaf futures between two readings of the clock within one poll.
@@ -181,14 +181,12 @@ impl Context {
             .current
             .get()
             .map_or(GroupId::DEFAULT, |task| task.header().group);
-        let open = |slot| self.mailbox.reserve(slot);
-        let task = self.tasks.insert(open, |slot, generation| {
-            let token = Token::new(self.mailbox.id(), slot, generation);
-            TaskRef::new(&self.blocks, future, token, group)
-        });
-        let Some(task) = task else {
+        let Some((slot, generation)) = self.tasks.vacate(|slot| self.mailbox.reserve(slot)) else {
             panic!("a shard holds at most {SLOTS_MAX} tasks");
         };
+        let token = Token::new(self.mailbox.id(), slot, generation);
+        let task = TaskRef::new(&self.blocks, future, token, group);
+        self.tasks.occupy(slot, task);
         self.counters.spawned.add(1);
         if self.closing.get() {
             task.cancel();
@@ -216,24 +214,14 @@ impl Context {
         let Some(task) = group.pop() else {
             return false;
         };
-        let header = task.header();
-        if header.is_done() {
-            task.release();
-            return true;
-        }
-        if header.is_aborted() {
-            task.cancel();
-            self.end(task);
-            return true;
-        }
-        let waker = crate::task::waker(header.token);
+        let waker = crate::task::waker(task.header().token);
         self.budget.operations.set(0);
         self.current.set(Some(task));
-        let poll = task.poll(&mut TaskContext::from_waker(&waker));
+        let ran = task.run(&mut TaskContext::from_waker(&waker));
         self.current.set(None);
-        if poll.is_ready() {
+        if ran == Ran::Done {
             self.end(task);
-        } else if header.is_aborted() {
+        } else if ran == Ran::Aborted {
             task.cancel();
             self.end(task);
         }

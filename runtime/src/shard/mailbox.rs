@@ -5,17 +5,20 @@
 //! eventfd therefore live as long as the process and are handed on from shard to shard.
 //! Rule: a waker sets the slot's bit, then the summary bit (both Release), fences, and reads the
 //! sleep word; the shard marks itself asleep, fences, and looks at the summaries. One of the two
-//! sees the other (modelled by `corelane-primitives`, `tests/loom_park.rs`). A waker always does
-//! all of it, since whoever set a bit first may have been stopped before the next step.
+//! sees the other. A waker always does all of it, since whoever set a bit first may have been
+//! stopped before the next step. Model: `tests/loom_mailbox.rs`.
 
 use std::io;
 use std::sync::{Mutex, OnceLock};
 
+use corelane_primitives::Epoch;
+#[cfg(corelane_loom)]
+use corelane_primitives::SleepWord;
 use crossbeam_utils::CachePadded;
 
 use crate::driver::Driver;
 use crate::driver::bell::Bell;
-use crate::sync::{AtomicBool, AtomicU64, Ordering};
+use crate::sync::modelled::{AtomicBool, AtomicU64, Ordering, Site, acquire, release};
 use crate::task::token::{SLOTS_MAX, Slot, Token};
 
 /// Mailboxes a process, which bounds the shards that live at one time. The last number stands for
@@ -88,15 +91,20 @@ impl Mailbox {
                 "the process has 65,536 shards",
             )
         })?;
-        let mailbox: &'static Self = Box::leak(Box::new(Self {
-            id: MailboxId(id),
-            news: CachePadded::new(AtomicBool::new(false)),
-            segments: (0..SEGMENTS_MAX).map(|_| OnceLock::new()).collect(),
-            bell: Bell::new()?,
-        }));
+        let mailbox: &'static Self = Box::leak(Box::new(Self::new(MailboxId(id))?));
         TABLE[usize::from(id)].get_or_init(|| mailbox);
         free.made += 1;
         Ok(Lease(mailbox))
+    }
+
+    /// A mailbox that no token finds yet.
+    pub(crate) fn new(id: MailboxId) -> io::Result<Self> {
+        Ok(Self {
+            id,
+            news: CachePadded::new(AtomicBool::new(false)),
+            segments: (0..SEGMENTS_MAX).map(|_| OnceLock::new()).collect(),
+            bell: Bell::new()?,
+        })
     }
 
     pub(crate) fn id(&self) -> MailboxId {
@@ -112,7 +120,7 @@ impl Mailbox {
         self.segments[slot.index() / SEGMENT_SLOTS].get_or_init(|| {
             Box::new(Segment {
                 summary: AtomicU64::new(0),
-                words: [const { AtomicU64::new(0) }; 64],
+                words: std::array::from_fn(|_| AtomicU64::new(0)),
             })
         });
     }
@@ -123,10 +131,10 @@ impl Mailbox {
         let Some(segment) = self.segments[slot.index() / SEGMENT_SLOTS].get() else {
             return;
         };
-        let word = slot.index() % SEGMENT_SLOTS / 64;
-        // Release: pairs with the Acquire swaps in `collect`, so that what the waker did before is
-        // seen by the task's next poll.
-        segment.words[word].fetch_or(1 << (slot.index() % 64), Ordering::Release);
+        let word = segment.set_bit(slot);
+        // Release: pairs with the Acquire swap in `collect`, so that who takes this bit finds that
+        // one. No model shows it: loom runs all changes of a word in one order with everything
+        // else.
         segment.summary.fetch_or(1 << word, Ordering::Release);
         self.note();
     }
@@ -166,7 +174,9 @@ impl Mailbox {
             while summary != 0 {
                 let word = summary.trailing_zeros() as usize;
                 summary &= summary - 1;
-                let mut bits = segment.words[word].swap(0, Ordering::Acquire);
+                // Acquire: pairs with the Release in `set_bit`. The summary's does not do, since a
+                // waker may have been stopped before he set it.
+                let mut bits = segment.words[word].swap(0, acquire(Site::MAILBOX_TAKE_BITS));
                 while bits != 0 {
                     let bit = bits.trailing_zeros() as usize;
                     bits &= bits - 1;
@@ -188,14 +198,50 @@ impl Mailbox {
     ///
     /// Returns whether it rang. The caller has stored its message before.
     pub(crate) fn ring(&'static self, driver: Option<&Driver>) -> bool {
-        let Some(epoch) = self.bell.sleep.sleeper() else {
-            return false;
-        };
-        match driver {
+        self.ring_by(|epoch| match driver {
             Some(driver) => driver.ring(&self.bell, epoch),
             None => self.bell.ring_event(epoch),
+        })
+    }
+
+    /// Calls `ring`, which marks the sleeper of its epoch rung, if the shard sleeps.
+    fn ring_by(&self, ring: impl FnOnce(Epoch)) -> bool {
+        // It fences first.
+        let sleeper = self.bell.sleep.sleeper();
+        sleeper.map(ring).is_some()
+    }
+}
+
+/// What the models ask for beside the rest.
+#[cfg(corelane_loom)]
+impl Mailbox {
+    /// As [`wake`], with another way to ring.
+    pub(crate) fn wake_by(&self, slot: Slot, ring: impl FnOnce(&SleepWord, Epoch)) {
+        self.set(slot);
+        self.ring_by(|epoch| ring(&self.bell.sleep, epoch));
+    }
+
+    /// The first step of a waker who is stopped behind it.
+    pub(crate) fn set_half(&self, slot: Slot) {
+        if let Some(segment) = self.segments[slot.index() / SEGMENT_SLOTS].get() {
+            segment.set_bit(slot);
         }
-        true
+    }
+
+    /// The shard's sleep word.
+    pub(crate) fn sleep(&self) -> &SleepWord {
+        &self.bell.sleep
+    }
+}
+
+impl Segment {
+    /// Sets the bit of `slot`, and gives the number of its word.
+    fn set_bit(&self, slot: Slot) -> usize {
+        let word = slot.index() % SEGMENT_SLOTS / 64;
+        // Release: pairs with the Acquire swap in `collect`, so that what the waker did before is
+        // seen by the task's next poll.
+        self.words[word].fetch_or(1 << (slot.index() % 64), release(Site::MAILBOX_BIT));
+        word
     }
 }
 

@@ -157,6 +157,8 @@ impl Simulation {
         let Member { context, pace } = &mut self.shards[shard];
         let _entered = enter(&self.directory, shard, context);
         let fired = context.counters().timers_fired.value();
+        // Virtual time moves after every turn, of whichever shard.
+        pace.time_passed();
         let polls = context.turn(pace).polls;
         let timers = context.counters().timers_fired.value() - fired;
         self.world.record(Event::Turn {

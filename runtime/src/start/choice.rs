@@ -51,8 +51,9 @@ fn source_of(error: &DriverError) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::RefCell;
     use std::fmt::Debug;
-    use std::sync::{Arc, Mutex};
+    use std::sync::Once;
 
     use rustix::io::Errno;
     use tracing::field::{Field, Visit};
@@ -67,9 +68,14 @@ mod tests {
         Err(DriverError::UringRefused(errno.into()))
     }
 
-    /// Keeps log lines, their fields one behind the other.
-    #[derive(Clone, Default)]
-    struct Log(Arc<Mutex<Vec<String>>>);
+    thread_local! {
+        /// The log lines of this thread, their fields one behind the other.
+        static LINES: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
+    }
+
+    /// Keeps each thread's log lines. One for the whole process: subscribers that come and go on
+    /// several threads hide lines from each other for a moment.
+    struct Log;
 
     impl Subscriber for Log {
         fn enabled(&self, _: &Metadata<'_>) -> bool {
@@ -87,7 +93,7 @@ mod tests {
         fn event(&self, event: &Event<'_>) {
             let mut line = Line(event.metadata().level().to_string());
             event.record(&mut line);
-            self.0.lock().unwrap().push(line.0);
+            LINES.with_borrow_mut(|lines| lines.push(line.0));
         }
 
         fn enter(&self, _: &Id) {}
@@ -105,10 +111,11 @@ mod tests {
 
     /// What `test` logs.
     fn logged(test: impl FnOnce()) -> Vec<String> {
-        let log = Log::default();
-        tracing::subscriber::with_default(log.clone(), test);
-        let lines = log.0.lock().unwrap();
-        lines.clone()
+        static LOG: Once = Once::new();
+        LOG.call_once(|| tracing::subscriber::set_global_default(Log).unwrap());
+        LINES.take();
+        test();
+        LINES.take()
     }
 
     // proves: RT-11

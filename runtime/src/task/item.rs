@@ -1,9 +1,10 @@
 //! Work items: what `submit` sends to another shard, and what comes back in the same block.
 //!
 //! An item is allocated by its sender and travels: in a lane to the target, back over the pair's
-//! [`Returns`]. Whoever holds the [`Traveller`] owns the item's body; the sender's [`Sent`] handle
-//! touches only the atomics until the item is back. Lanes and `Returns` hand the body over by
-//! Release and Acquire. The item is its own place in `Returns`, so a reply never waits for room.
+//! [`Returns`]. Until it is answered, whoever holds the [`Traveller`] owns the item's body; lanes
+//! hand it over by Release and Acquire. `answered` gives the body to the sender's [`Sent`] handle,
+//! which may see it before the item is back: then it takes the output where it lies. The item is
+//! its own place in `Returns`, so a reply never waits for room.
 //! Cancel rule: the sender sets `cancelled`, fences and reads `worker`; the target stores `worker`,
 //! fences and reads `cancelled`. One of the two sees the other.
 //! End rule: the traveller's return and the end of `Sent` both swap `ends`; the second frees the
@@ -29,6 +30,8 @@ const NO_WORKER: u64 = Token::NONE.bits();
 const TRAVELLING: u8 = 0;
 const RETURNED: u8 = 1;
 const SENDER_GONE: u8 = 2;
+/// Looks of a sender at an answer before it gives way to the rest of its shard.
+const SPIN_ROUNDS: u32 = 32;
 
 /// What lies in an item's body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,13 +46,14 @@ struct VTable {
     start: fn(Traveller),
     drop_request: unsafe fn(NonNull<Header>),
     drop_output: unsafe fn(NonNull<Header>),
-    /// Where the body and the waiter begin, in bytes from the header.
+    /// Where the body begins, in bytes from the header.
     body: usize,
-    waiter: usize,
     class: BlockClass,
 }
 
-/// With a body of up to 24 bytes all that travels is one cache line (bench row `submit_spin`).
+/// What the ends write while the item travels: a line of its own, so that a sender who looks at the
+/// [`Face`] takes no line from the target at work (bench row `submit_spin`).
+#[repr(C, align(64))]
 pub(super) struct Header {
     vtable: &'static VTable,
     /// The item behind this one in a chain of returns. Belongs to the traveller.
@@ -58,12 +62,21 @@ pub(super) struct Header {
     worker: AtomicU64,
     /// The token of the task that waits for the output. Belongs to the sender's shard.
     waiter: Cell<Token>,
+    /// A waiter that is no task of this runtime. Belongs to the sender's shard.
+    foreign: Cell<Option<Waker>>,
     /// The sender's place in the runtime.
     from: ShardIndex,
-    /// Belongs to the body's owner.
-    content: Cell<Content>,
     cancelled: AtomicBool,
     ends: AtomicU8,
+}
+
+/// The beginning of the line that the body is in; with a body of up to 56 bytes one line crosses
+/// for an answer.
+struct Face {
+    /// The body is the sender's: it holds the output.
+    answered: AtomicBool,
+    /// Belongs to the body's owner.
+    content: Cell<Content>,
 }
 
 union Body<F, T> {
@@ -72,14 +85,11 @@ union Body<F, T> {
     _output: ManuallyDrop<Result<T, SubmitError>>,
 }
 
-/// A waiter that is no task of this runtime. Belongs to the sender's shard.
-type Waiter = Cell<Option<Waker>>;
-
 #[repr(C)]
 struct Block<F, T> {
     header: Header,
+    face: Face,
     body: UnsafeCell<Body<F, T>>,
-    waiter: Waiter,
 }
 
 /// What turns a request into a task of the target: implemented by the mesh for its closures.
@@ -115,15 +125,18 @@ pub(crate) fn item<R: Request>(context: &Context, request: R) -> (Sent<R::Output
             next: Cell::new(ptr::null_mut()),
             worker: AtomicU64::new(NO_WORKER),
             waiter: Cell::new(Token::NONE),
+            foreign: Cell::new(None),
             from: context.index(),
-            content: Cell::new(Content::Request),
             cancelled: AtomicBool::new(false),
             ends: AtomicU8::new(TRAVELLING),
+        },
+        face: Face {
+            answered: AtomicBool::new(false),
+            content: Cell::new(Content::Request),
         },
         body: UnsafeCell::new(Body {
             request: ManuallyDrop::new(request),
         }),
-        waiter: Cell::new(None),
     };
     // SAFETY: Valid: the block was made for this layout. Exclusive: it is not in use.
     unsafe { block.write(whole) };
@@ -144,7 +157,6 @@ impl<R: Request> Block<R, R::Output> {
         drop_request: drop_as::<R>,
         drop_output: drop_as::<Result<R::Output, SubmitError>>,
         body: offset_of!(Self, body),
-        waiter: offset_of!(Self, waiter),
         class: Self::CLASS,
     };
 }
@@ -161,17 +173,16 @@ fn body<V>(item: NonNull<Header>) -> NonNull<V> {
     unsafe { item.byte_add(header(item).vtable.body) }.cast()
 }
 
-/// The place of a waiter that is no task of this runtime.
-fn waiter<'a>(item: NonNull<Header>) -> &'a Waiter {
-    // SAFETY: Valid: it lies there in the same block.
-    let waiter = unsafe { item.byte_add(header(item).vtable.waiter) }.cast::<Waiter>();
-    // SAFETY: Valid: as above. Exclusive: the cell is only ever shared, on the sender's shard or by
-    // the last end.
-    unsafe { waiter.as_ref() }
+/// What tells of the body.
+fn face<'a>(item: NonNull<Header>) -> &'a Face {
+    // SAFETY: Valid: it lies behind the header in the same block, whatever the body's type.
+    let face = unsafe { item.add(1) }.cast::<Face>();
+    // SAFETY: Valid: as above. Exclusive: it is only ever shared; `content` has one owner.
+    unsafe { face.as_ref() }
 }
 
 fn start<R: Request>(traveller: Traveller) {
-    let content = header(traveller.0).content.replace(Content::Nothing);
+    let content = face(traveller.0).content.replace(Content::Nothing);
     assert!(
         content == Content::Request,
         "an item arrives with its request"
@@ -201,10 +212,10 @@ unsafe fn drop_as<V>(item: NonNull<Header>) {
 ///
 /// The caller owns the body.
 unsafe fn empty(item: NonNull<Header>) {
-    let header = header(item);
-    let drop_content = match header.content.replace(Content::Nothing) {
-        Content::Request => header.vtable.drop_request,
-        Content::Output => header.vtable.drop_output,
+    let vtable = header(item).vtable;
+    let drop_content = match face(item).content.replace(Content::Nothing) {
+        Content::Request => vtable.drop_request,
+        Content::Output => vtable.drop_output,
         Content::Nothing => return,
     };
     // SAFETY: Valid: the content named the type in the body. Exclusive: the caller owns the body,
@@ -212,7 +223,7 @@ unsafe fn empty(item: NonNull<Header>) {
     unsafe { drop_content(item) };
 }
 
-/// Puts the output into an empty body.
+/// Puts the output into an empty body, which is the sender's from then on.
 ///
 /// # Safety
 ///
@@ -220,7 +231,9 @@ unsafe fn empty(item: NonNull<Header>) {
 unsafe fn store<T>(item: NonNull<Header>, output: Result<T, SubmitError>) {
     // SAFETY: Valid: the body has room for its output. Exclusive: the caller owns it.
     unsafe { body::<Result<T, SubmitError>>(item).write(output) };
-    header(item).content.set(Content::Output);
+    face(item).content.set(Content::Output);
+    // Release: pairs with the Acquire in `Sent::poll`.
+    face(item).answered.store(true, Ordering::Release);
 }
 
 /// One end goes, and says so in `ends`. The second one frees the block: then this is true.
@@ -229,10 +242,10 @@ fn end(item: NonNull<Header>, mine: u8) -> bool {
     if header(item).ends.swap(mine, Ordering::AcqRel) == TRAVELLING {
         return false;
     }
-    if let Some(waker) = waiter(item).take() {
+    if let Some(waker) = header(item).foreign.take() {
         wake::forget(waker);
     }
-    if header(item).content.get() != Content::Nothing {
+    if face(item).content.get() != Content::Nothing {
         contain("the drop of a call or of its answer", || {
             // SAFETY: Both ends are gone, so this one owns the body.
             unsafe { empty(item) };
@@ -247,32 +260,57 @@ fn end(item: NonNull<Header>, mine: u8) -> bool {
 }
 
 impl<T> Sent<T> {
-    /// The output, once the item is back.
+    /// The output, once the item is answered.
     pub(crate) fn poll(&mut self, context: &TaskContext<'_>) -> Poll<Result<T, SubmitError>> {
-        let header = header(self.item);
-        // Acquire: pairs with the swap in `end`, so that the output is seen.
-        if header.ends.load(Ordering::Acquire) != RETURNED {
-            if Context::try_with(|_| ()).is_none() {
+        if !self.is_answered() && !self.is_lost() {
+            match Context::try_with(|shard| shard.may_spin() && self.spin(shard)) {
+                Some(true) => {}
+                Some(false) => {
+                    self.wait(context.waker());
+                    return Poll::Pending;
+                }
                 // A handle that outlives its shard: nobody brings the item back any more.
-                return Poll::Ready(Err(SubmitError::ShardGone));
+                None => return Poll::Ready(Err(SubmitError::ShardGone)),
             }
-            self.wait(context.waker());
-            return Poll::Pending;
         }
-        Poll::Ready(match header.content.replace(Content::Nothing) {
+        Poll::Ready(match face(self.item).content.replace(Content::Nothing) {
             // SAFETY: Valid: the content was an output, and `item` ties `T` to the block.
-            // Exclusive: the item is back, and the content says `Nothing` now.
+            // Exclusive: the item is answered, and the content says `Nothing` now.
             Content::Output => unsafe { body::<Result<T, SubmitError>>(self.item).read() },
             // The item was lost with its lane or its shard.
             Content::Request | Content::Nothing => Err(SubmitError::ShardGone),
         })
     }
 
+    /// Looks for the answer itself where the shard would otherwise spin, and nothing else has news:
+    /// it comes sooner than over the returns (bench row `submit_spin`). Tells whether it is there.
+    #[cold]
+    fn spin(&self, shard: &Context) -> bool {
+        // What this task has sent is told first, or nobody works on the answer.
+        shard.mesh().flush(shard.driver(), shard.counters());
+        (0..SPIN_ROUNDS).any(|_| {
+            std::hint::spin_loop();
+            self.is_answered()
+        })
+    }
+
+    #[inline]
+    fn is_answered(&self) -> bool {
+        // Acquire: pairs with the Release in `store`, so that the output is seen.
+        face(self.item).answered.load(Ordering::Acquire)
+    }
+
+    /// Whether the item is back without an answer, or with one.
+    fn is_lost(&self) -> bool {
+        // Acquire: pairs with the swap in `end`.
+        header(self.item).ends.load(Ordering::Acquire) == RETURNED
+    }
+
     fn wait(&self, waker: &Waker) {
         let token = waker::token(waker);
         header(self.item).waiter.set(token.unwrap_or(Token::NONE));
         if token.is_none() {
-            let waiter = waiter(self.item);
+            let waiter = &header(self.item).foreign;
             let same = waiter.take().filter(|old| old.will_wake(waker));
             waiter.set(Some(same.unwrap_or_else(|| waker.clone())));
         }
@@ -283,7 +321,12 @@ impl<T> Drop for Sent<T> {
     /// Never waits: the target drops what it has of the item and sends it back.
     fn drop(&mut self) {
         let header = header(self.item);
-        if header.ends.load(Ordering::Relaxed) == TRAVELLING {
+        if self.is_answered() {
+            contain("the drop of a call's answer", || {
+                // SAFETY: An answered item's body is the sender's.
+                unsafe { empty(self.item) };
+            });
+        } else if header.ends.load(Ordering::Relaxed) == TRAVELLING {
             header.cancelled.store(true, Ordering::Relaxed);
             // Pairs with the fence in `Work::enter`.
             fence(Ordering::SeqCst);
@@ -314,7 +357,7 @@ impl Traveller {
         let item = ManuallyDrop::new(self).0;
         let token = header(item).waiter.replace(Token::NONE);
         let foreign = if token == Token::NONE {
-            waiter(item).take()
+            header(item).foreign.take()
         } else {
             None
         };
@@ -357,10 +400,13 @@ impl Drop for Traveller {
     /// An item that is lost with its lane or with a stopped shard. On any thread, so nobody is
     /// woken: the sender's shard has stopped, or its handle finds the answer when it is polled.
     fn drop(&mut self) {
-        contain("the drop of a call or of its answer", || {
-            // SAFETY: The traveller owns the body.
-            unsafe { empty(self.0) };
-        });
+        // Relaxed: it was set by a holder of this traveller.
+        if !face(self.0).answered.load(Ordering::Relaxed) {
+            contain("the drop of a call or of its answer", || {
+                // SAFETY: The traveller owns the body of an item without an answer.
+                unsafe { empty(self.0) };
+            });
+        }
         end(self.0, RETURNED);
     }
 }

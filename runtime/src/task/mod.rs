@@ -10,6 +10,8 @@ mod either;
 mod item;
 mod join;
 mod joiner;
+#[cfg(corelane_loom)]
+pub(crate) mod model;
 mod queue;
 mod raw;
 mod returns;
@@ -28,7 +30,7 @@ pub(crate) use blocks::Blocks;
 pub(crate) use current::with_current;
 pub(crate) use item::{Request, Sent, Traveller, Work, item};
 pub(crate) use queue::TaskQueue;
-pub(crate) use raw::TaskRef;
+pub(crate) use raw::{Ran, TaskRef};
 pub(crate) use returns::{Chain, Returns};
 pub(crate) use table::TaskTable;
 pub(crate) use wake::wake_all;

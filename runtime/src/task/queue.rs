@@ -33,7 +33,8 @@ impl TaskQueue {
         }
     }
 
-    /// Takes the first task out. It may have ended: then it is [`TaskRef::release`]d.
+    /// Takes the first task out. It still counts as queued: [`TaskRef::run`] or
+    /// [`TaskRef::leave_queue`] ends that, with one write.
     #[inline]
     pub(crate) fn pop(&self) -> Option<TaskRef> {
         let task = self.head.get()?;
@@ -42,7 +43,6 @@ impl TaskQueue {
         if next.is_none() {
             self.tail.set(None);
         }
-        task.header().clear_queued();
         Some(task)
     }
 
@@ -55,7 +55,7 @@ impl TaskQueue {
 impl Drop for TaskQueue {
     fn drop(&mut self) {
         while let Some(task) = self.pop() {
-            task.release();
+            task.leave_queue();
         }
     }
 }

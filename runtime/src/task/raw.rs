@@ -28,27 +28,44 @@ use crate::shard::Context;
 
 /// What lies in a task's body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
 enum Stage {
     /// The future.
-    Pending,
+    Pending = 0,
     /// The future, which is being polled or dropped, or the output, which is being dropped.
-    Running,
+    Running = 1,
     /// The output.
-    Done,
+    Done = 2,
     /// Nothing: the output was taken or dropped.
-    Taken,
+    Taken = 3,
 }
 
+/// Where a task's [`Stage`] stands among its flags. One byte holds them all: a byte read out of a
+/// wider write made a moment ago waits for that write (bench row `spawn_join`).
+const STAGE: u8 = 3;
 /// The task table holds the task.
-const IN_TABLE: u8 = 1;
+const IN_TABLE: u8 = 4;
 /// The task's handle holds it.
-const HAS_HANDLE: u8 = 2;
+const HAS_HANDLE: u8 = 8;
 /// A run queue holds it.
-const QUEUED: u8 = 4;
+const QUEUED: u8 = 16;
 /// Its end was asked for.
-const ABORTED: u8 = 8;
+const ABORTED: u8 = 32;
 /// It ended by a panic.
-const PANICKED: u8 = 16;
+const PANICKED: u8 = 64;
+
+/// What came of running a task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ran {
+    /// It was polled and goes on later.
+    Pending,
+    /// It is done and its output stored.
+    Done,
+    /// It is not done, and its end was asked for.
+    Aborted,
+    /// It had ended before, and its queue was the last to hold it or not.
+    Ended,
+}
 
 struct VTable {
     poll: unsafe fn(NonNull<Header>, &mut TaskContext<'_>) -> Poll<()>,
@@ -63,8 +80,8 @@ pub(crate) struct Header {
     vtable: &'static VTable,
     pub(super) next: Cell<Option<TaskRef>>,
     pub(crate) token: Token,
-    stage: Cell<Stage>,
-    flags: Cell<u8>,
+    /// The flags above, and the stage.
+    state: Cell<u8>,
     pub(crate) group: GroupId,
     joiner: Joiner,
     /// Where the block goes back to.
@@ -97,18 +114,28 @@ impl<F: Future> Task<F> {
 
 impl Header {
     #[inline]
+    fn stage(&self) -> Stage {
+        match self.state.get() & STAGE {
+            0 => Stage::Pending,
+            1 => Stage::Running,
+            2 => Stage::Done,
+            _ => Stage::Taken,
+        }
+    }
+
+    #[inline]
+    fn set_stage(&self, stage: Stage) {
+        self.state.set(self.state.get() & !STAGE | stage as u8);
+    }
+
+    #[inline]
     fn has(&self, flags: u8) -> bool {
-        self.flags.get() & flags != 0
+        self.state.get() & flags != 0
     }
 
     #[inline]
     fn set(&self, flag: u8) {
-        self.flags.set(self.flags.get() | flag);
-    }
-
-    #[inline]
-    fn clear(&self, flag: u8) {
-        self.flags.set(self.flags.get() & !flag);
+        self.state.set(self.state.get() | flag);
     }
 
     #[inline]
@@ -119,17 +146,6 @@ impl Header {
     #[inline]
     pub(super) fn set_queued(&self) {
         self.set(QUEUED);
-    }
-
-    /// The queue lets go. The caller goes on with the task, or [`TaskRef::release`]s it.
-    #[inline]
-    pub(super) fn clear_queued(&self) {
-        self.clear(QUEUED);
-    }
-
-    #[inline]
-    pub(crate) fn is_aborted(&self) -> bool {
-        self.has(ABORTED)
     }
 
     pub(crate) fn abort(&self) {
@@ -145,7 +161,7 @@ impl Header {
     /// Whether the task has ended.
     #[inline]
     pub(crate) fn is_done(&self) -> bool {
-        matches!(self.stage.get(), Stage::Done | Stage::Taken)
+        matches!(self.stage(), Stage::Done | Stage::Taken)
     }
 }
 
@@ -168,8 +184,7 @@ impl TaskRef {
                 vtable: &Task::<F>::VTABLE,
                 next: Cell::new(None),
                 token,
-                stage: Cell::new(Stage::Pending),
-                flags: Cell::new(IN_TABLE | HAS_HANDLE),
+                state: Cell::new(Stage::Pending as u8 | IN_TABLE | HAS_HANDLE),
                 group,
                 joiner: Joiner::new(),
                 blocks: Rc::clone(blocks),
@@ -190,24 +205,52 @@ impl TaskRef {
         unsafe { self.0.as_ref() }
     }
 
-    /// Polls the future. `Ready` says that the task is done and its output stored.
+    /// Takes the task over from its queue and polls its future, unless there is none any more or
+    /// its end was asked for.
+    ///
+    /// The state is read and written once on each side of the poll: it was written a moment ago, so
+    /// each look at it waits for the last write (bench row `spawn_join`).
     #[inline]
-    pub(crate) fn poll(self, context: &mut TaskContext<'_>) -> Poll<()> {
+    pub(crate) fn run(self, context: &mut TaskContext<'_>) -> Ran {
         let header = self.header();
-        assert!(
-            header.stage.get() == Stage::Pending,
-            "a task is polled by its loop alone"
-        );
-        header.stage.set(Stage::Running);
+        let state = header.state.get() & !QUEUED;
+        if state & (STAGE | ABORTED) != Stage::Pending as u8 {
+            header.state.set(state);
+            return self.run_ended();
+        }
+        header.state.set(state | Stage::Running as u8);
         // SAFETY: Valid: the table's function is the one for this task's type. Exclusive: the stage
         // was `Pending` and is now `Running`, so nobody else touches the body meanwhile.
         let poll = unsafe { (header.vtable.poll)(self.0, context) };
-        header.stage.set(if poll.is_ready() {
-            Stage::Done
+        let state = header.state.get() & !STAGE;
+        if poll.is_ready() {
+            header.state.set(state | Stage::Done as u8);
+            Ran::Done
         } else {
-            Stage::Pending
-        });
-        poll
+            header.state.set(state | Stage::Pending as u8);
+            if state & ABORTED == 0 {
+                Ran::Pending
+            } else {
+                Ran::Aborted
+            }
+        }
+    }
+
+    #[cold]
+    fn run_ended(self) -> Ran {
+        match self.header().stage() {
+            Stage::Pending => Ran::Aborted,
+            Stage::Running => panic!("a task is polled by its loop alone"),
+            Stage::Done | Stage::Taken => {
+                self.let_go(QUEUED);
+                Ran::Ended
+            }
+        }
+    }
+
+    /// The queue lets go of a task that is not run any more.
+    pub(super) fn leave_queue(self) {
+        self.let_go(QUEUED);
     }
 
     /// Drops the future; the output becomes [`JoinError::Cancelled`].
@@ -215,13 +258,13 @@ impl TaskRef {
     pub(crate) fn cancel(self) {
         let header = self.header();
         assert!(
-            header.stage.get() == Stage::Pending,
+            header.stage() == Stage::Pending,
             "a task is cancelled between its polls"
         );
-        header.stage.set(Stage::Running);
+        header.set_stage(Stage::Running);
         // SAFETY: As in `poll`.
         unsafe { (header.vtable.cancel)(self.0) };
-        header.stage.set(Stage::Done);
+        header.set_stage(Stage::Done);
     }
 
     /// Wakes who waits for the output of a task that is done, drops an output that nobody wants,
@@ -234,25 +277,26 @@ impl TaskRef {
         } else {
             self.drop_output();
         }
-        header.clear(IN_TABLE);
-        self.release();
+        self.let_go(IN_TABLE);
     }
 
     /// The handle is gone: nobody will take the output.
     #[inline]
     pub(crate) fn leave_handle(self) {
         let header = self.header();
-        if header.stage.get() == Stage::Done {
+        if header.stage() == Stage::Done {
             self.drop_output();
         }
-        header.clear(HAS_HANDLE);
-        self.release();
+        self.let_go(HAS_HANDLE);
     }
 
-    /// Frees the block if nothing holds it any more.
+    /// Ends one hold, and frees the block if nothing holds it any more.
     #[inline]
-    pub(crate) fn release(self) {
-        if !self.header().has(IN_TABLE | HAS_HANDLE | QUEUED) {
+    fn let_go(self, hold: u8) {
+        let header = self.header();
+        let state = header.state.get() & !hold;
+        header.state.set(state);
+        if state & (IN_TABLE | HAS_HANDLE | QUEUED) == 0 {
             self.free();
         }
     }
@@ -283,10 +327,10 @@ impl TaskRef {
     #[inline]
     pub(crate) unsafe fn take_output<T>(self) -> Option<Result<T, JoinError>> {
         let header = self.header();
-        if header.stage.get() != Stage::Done {
+        if header.stage() != Stage::Done {
             return None;
         }
-        header.stage.set(Stage::Taken);
+        header.set_stage(Stage::Taken);
         // SAFETY: Valid: the body begins there in the same block.
         let output = unsafe { self.0.byte_add(header.vtable.body) }.cast::<Result<T, JoinError>>();
         // SAFETY: Valid: the stage was `Done`, so the body holds an output, of `T` as the caller
@@ -298,11 +342,11 @@ impl TaskRef {
     fn drop_output(self) {
         let header = self.header();
         // The drop is the user's code: while it runs, the stage keeps others out.
-        header.stage.set(Stage::Running);
+        header.set_stage(Stage::Running);
         // SAFETY: Valid: the stage was `Done`, so the body holds an output; the table's function is
         // the one for its type. Exclusive: the stage is `Running` now.
         unsafe { (header.vtable.drop_output)(self.0) };
-        header.stage.set(Stage::Taken);
+        header.set_stage(Stage::Taken);
     }
 }
 

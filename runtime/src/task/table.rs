@@ -53,16 +53,12 @@ impl TaskTable {
         f(unsafe { &mut *self.slots.get() })
     }
 
-    /// Puts the task that `make` makes for a free slot and its generation into that slot. `make`
-    /// only lays the task out. `None` when all 2^24 slots are taken.
+    /// Takes a free slot out, with its next task's generation. `None` when all 2^24 slots are
+    /// taken.
     ///
     /// `open` is called first with a slot that was never used before.
     #[inline]
-    pub(crate) fn insert(
-        &self,
-        open: impl FnOnce(Slot),
-        make: impl FnOnce(Slot, Generation) -> TaskRef,
-    ) -> Option<TaskRef> {
+    pub(crate) fn vacate(&self, open: impl FnOnce(Slot)) -> Option<(Slot, Generation)> {
         self.with_slots(|slots| {
             let slot = match slots.free {
                 Some(slot) => slot,
@@ -70,10 +66,14 @@ impl TaskTable {
             };
             let entry = &mut slots.entries[slot.index()];
             slots.free = entry.next_free;
-            let task = make(slot, entry.generation);
-            entry.task = Some(task);
-            Some(task)
+            Some((slot, entry.generation))
         })
+    }
+
+    /// Puts a task into a slot that was taken out for it.
+    #[inline]
+    pub(crate) fn occupy(&self, slot: Slot, task: TaskRef) {
+        self.with_slots(|slots| slots.entries[slot.index()].task = Some(task));
     }
 
     /// The task in `slot`, if there is one.

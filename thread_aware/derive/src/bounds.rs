@@ -103,9 +103,13 @@ impl Found<'_> {
 
     /// Whether the path is like `T::Item`.
     fn starts_with_parameter(&self, path: &TypePath) -> bool {
-        let segments = &path.path.segments;
-        let first = segments.first().map(|segment| &segment.ident);
-        segments.len() > 1 && first.is_some_and(|ident| self.parameters.contains(ident))
+        path.path.segments.len() > 1 && self.begins_generic(path)
+    }
+
+    /// Whether the first name of the path stands for something that depends on a parameter.
+    fn begins_generic(&self, path: &TypePath) -> bool {
+        let first = path.path.segments.first().map(|segment| &segment.ident);
+        first.is_some_and(|ident| self.parameters.contains(ident) || ident == "Self")
     }
 
     /// Whether `ty` depends on a type parameter in a way that matters to auto traits.
@@ -119,15 +123,9 @@ impl Found<'_> {
             Type::Reference(reference) => self.mentions(&reference.elem),
             Type::Tuple(tuple) => tuple.elems.iter().any(|ty| self.mentions(ty)),
             Type::Path(path) => {
-                let of_self = path.qself.as_ref().is_some_and(|q| self.mentions(&q.ty));
-                let segments = &path.path.segments;
-                let first = segments.first().map(|segment| &segment.ident);
-                of_self
-                    || first.is_some_and(|ident| self.parameters.contains(ident))
-                    || segments
-                        .iter()
-                        .flat_map(type_arguments)
-                        .any(|ty| self.mentions(ty))
+                let qualified = path.qself.as_ref().is_some_and(|q| self.mentions(&q.ty));
+                let mut arguments = path.path.segments.iter().flat_map(type_arguments);
+                qualified || self.begins_generic(path) || arguments.any(|ty| self.mentions(ty))
             }
             Type::Macro(_) => true,
             _ => false,

@@ -15,7 +15,7 @@ use super::{
     strategy::Strategy,
     weak::Weak,
 };
-use crate::sync::{Ordering::Relaxed, Site, fence, release};
+use crate::sync::{Ordering::Relaxed, Site, acquire, release};
 
 /// A shared pointer with a value of its own for each partition of the machine.
 ///
@@ -289,7 +289,7 @@ impl<T: ?Sized> Node<T> {
     /// Takes the partition's last handle away together with its reference to the lineage.
     #[inline]
     fn give_last(&self) -> bool {
-        let success = crate::sync::acquire(Site::HandlesGiven);
+        let success = acquire(Site::HandlesGiven);
         self.handles
             .compare_exchange(1, 0, success, Relaxed)
             .is_ok()
@@ -322,9 +322,13 @@ unsafe fn leave<T: ?Sized>(node: NonNull<Node<T>>) {
 #[cold]
 #[inline(never)]
 unsafe fn close<T: ?Sized>(node: NonNull<Node<T>>) {
-    fence(Site::HandlesLast);
     // SAFETY: Valid: the reference that is given back below is still held. Shared: as ever.
-    let lineage = unsafe { node.as_ref() }.lineage.cast_mut();
+    let node = unsafe { node.as_ref() };
+    // What is read is the subtraction's own result or a later one, and all changes of the count
+    // are read-modify-writes, so this has seen whatever any handle did before it left. A fence
+    // would do the same, but loom's sees more than a machine's does.
+    node.handles.load(acquire(Site::HandlesLast));
+    let lineage = node.lineage.cast_mut();
     // SAFETY: Every node knows its lineage, which is never null.
     let lineage = unsafe { NonNull::new_unchecked(lineage) };
     // SAFETY: The reference is the one that the partition's first handle brought.

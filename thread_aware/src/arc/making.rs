@@ -6,7 +6,7 @@
 //! Rule: nobody waits before it has walked from the value's maker along who waits for whom, under
 //! the lock, and found that the walk does not come back: a cycle would never end. Who waits marks
 //! the state first, so that a maker that sees no mark has nobody to wake. Models:
-//! `tests/models/arc.rs`.
+//! `tests/models/`.
 
 use alloc::{sync::Arc as StdArc, vec::Vec};
 use core::ptr::{self, NonNull};

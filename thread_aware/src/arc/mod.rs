@@ -16,6 +16,8 @@ mod relocation;
 pub mod storage;
 mod strategy;
 mod table;
+#[cfg(all(test, not(corelane_loom)))]
+mod tests;
 mod values;
 mod weak;
 

@@ -4,7 +4,7 @@
 //! or a storage may read a node's place and state.
 //! Rule: `value` is written by whoever moved `state` from EMPTY to MAKING, or from HOMED to
 //! FILLING, before it puts READY there; from then on it is read only, until the lineage's last
-//! strong reference is gone. Models: `tests/models/arc.rs`.
+//! strong reference is gone. Models: `tests/models/`.
 
 use alloc::sync::Arc as StdArc;
 use core::ptr::{self, NonNull};

@@ -1,11 +1,16 @@
-//! Calling a once-closure of unknown type in its box.
+//! Closures in boxes: a box of one is one itself.
 //!
-//! `call_once(self)` cannot be called on a trait object, whose size nobody knows. So every
-//! once-closure also has a form of it that takes the box, by an implementation for all of them.
+//! For those that are called once this takes more. `call_once(self)` cannot be called on a trait
+//! object, whose size nobody knows. So every once-closure also has a form of it that takes the box,
+//! by an implementation for all of them.
 
 use alloc::boxed::Box;
 
-use super::traits::{ThreadAwareFnOnce, ThreadAwareFnOnceWith};
+use super::traits::{
+    BoxFuture, ThreadAwareAsyncFn, ThreadAwareAsyncFnMut, ThreadAwareAsyncFnMutWith,
+    ThreadAwareAsyncFnWith, ThreadAwareFn, ThreadAwareFnMut, ThreadAwareFnMutWith,
+    ThreadAwareFnOnce, ThreadAwareFnOnceWith, ThreadAwareFnWith,
+};
 
 /// The part of [`ThreadAwareFnOnce`] that works in a box; all of them have it.
 pub trait CallBoxed<T: ?Sized> {
@@ -52,5 +57,56 @@ impl<T, A> ThreadAwareFnOnceWith<T, A> for Box<dyn ThreadAwareFnOnceWith<T, A> +
 impl<T, A> ThreadAwareFnOnceWith<T, A> for Box<dyn ThreadAwareFnOnceWith<T, A> + Send + '_> {
     fn call_once_with(self, argument: A) -> T {
         self.call_boxed_with(argument)
+    }
+}
+
+impl<T, F: ThreadAwareFn<T> + ?Sized> ThreadAwareFn<T> for Box<F> {
+    fn call(&self) -> T {
+        (**self).call()
+    }
+}
+
+impl<T, F: ThreadAwareFnMut<T> + ?Sized> ThreadAwareFnMut<T> for Box<F> {
+    fn call_mut(&mut self) -> T {
+        (**self).call_mut()
+    }
+}
+
+impl<T, A, F: ThreadAwareFnWith<T, A> + ?Sized> ThreadAwareFnWith<T, A> for Box<F> {
+    fn call_with(&self, argument: A) -> T {
+        (**self).call_with(argument)
+    }
+}
+
+impl<T, A, F: ThreadAwareFnMutWith<T, A> + ?Sized> ThreadAwareFnMutWith<T, A> for Box<F> {
+    fn call_mut_with(&mut self, argument: A) -> T {
+        (**self).call_mut_with(argument)
+    }
+}
+
+impl<T, F: ThreadAwareAsyncFn<T> + ?Sized> ThreadAwareAsyncFn<T> for Box<F> {
+    fn call(&self) -> BoxFuture<'_, T> {
+        (**self).call()
+    }
+}
+
+impl<T, F: ThreadAwareAsyncFnMut<T> + ?Sized> ThreadAwareAsyncFnMut<T> for Box<F> {
+    fn call_mut(&mut self) -> BoxFuture<'_, T> {
+        (**self).call_mut()
+    }
+}
+
+impl<T, A, F: ThreadAwareAsyncFnWith<T, A> + ?Sized> ThreadAwareAsyncFnWith<T, A> for Box<F> {
+    fn call_with(&self, argument: A) -> BoxFuture<'_, T> {
+        (**self).call_with(argument)
+    }
+}
+
+impl<T, A, F> ThreadAwareAsyncFnMutWith<T, A> for Box<F>
+where
+    F: ThreadAwareAsyncFnMutWith<T, A> + ?Sized,
+{
+    fn call_mut_with(&mut self, argument: A) -> BoxFuture<'_, T> {
+        (**self).call_mut_with(argument)
     }
 }

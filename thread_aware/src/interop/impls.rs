@@ -4,10 +4,25 @@ use thread_aware_core::{Thread, ThreadAware as CoreAware};
 
 use super::bindings::relocate;
 use crate::{
-    ThreadAware, Unaware,
+    Arc, ThreadAware, Unaware, Weak,
     affinity::{Affinity, TopologyId},
     closure::{AsyncClosure, AsyncClosureMut, AsyncClosureOnce, Closure, ClosureMut, ClosureOnce},
+    storage::Strategy,
 };
+
+/// Adopts the value of the partition of the affinity that `destination` is bound to.
+impl<T: Send + Sync + ?Sized, S: Strategy> CoreAware for Arc<T, S> {
+    fn relocate(&mut self, source: Option<&Thread>, destination: &Thread) {
+        relocate(self, source, destination);
+    }
+}
+
+/// As the handles that it can become.
+impl<T: Send + Sync + ?Sized, S: Strategy> CoreAware for Weak<T, S> {
+    fn relocate(&mut self, source: Option<&Thread>, destination: &Thread) {
+        relocate(self, source, destination);
+    }
+}
 
 impl<T: Send> CoreAware for Unaware<T> {
     #[inline]

@@ -121,6 +121,8 @@ impl Distance {
 pub enum Origin {
     /// The kernel's description of its processors.
     Sysfs,
+    /// libhwloc's description (feature `hwloc`).
+    Hwloc,
     /// The affinity mask alone, because there is no such description, as in some sandboxes: each
     /// allowed processor counts as a core of its own, all on one node and socket, with no shared
     /// cache. Siblings are then taken for cores, so two shards may end up on one of them.

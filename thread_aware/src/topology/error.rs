@@ -40,6 +40,9 @@ pub enum TopologyError {
     NotAllowed(ProcessorId),
     /// The caller named more processors than a topology can have, [`Affinity::COUNT_MAX`].
     TooMany(usize),
+    /// libhwloc could not discover the machine.
+    #[cfg(feature = "hwloc")]
+    Hwloc(std::boxed::Box<dyn Error + Send + Sync>),
 }
 
 /// What is wrong with the content of a file.
@@ -86,6 +89,8 @@ impl fmt::Display for TopologyError {
                     Affinity::COUNT_MAX
                 )
             }
+            #[cfg(feature = "hwloc")]
+            Self::Hwloc(_) => f.write_str("libhwloc could not discover the machine"),
         }
     }
 }
@@ -94,6 +99,8 @@ impl Error for TopologyError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
             Self::Unreadable { source, .. } => Some(source),
+            #[cfg(feature = "hwloc")]
+            Self::Hwloc(source) => Some(&**source),
             _ => None,
         }
     }

@@ -1,14 +1,18 @@
 //! The topology itself and the questions that it answers.
 
-use std::{collections::BTreeMap, num::NonZero, vec::Vec};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    num::NonZero,
+    vec::Vec,
+};
 
 use super::{
     cgroup::Groups,
     core::{Core, Distance, Origin, Processor},
+    description::Description,
     error::TopologyError,
-    ids::{CoreId, NodeId, ProcessorId},
+    ids::{CoreId, L3Id, NodeId, ProcessorId},
     source::Source,
-    sysfs,
 };
 use crate::affinity::{Affinity, machine_affinities};
 
@@ -63,7 +67,8 @@ impl Topology {
     pub fn read(source: &Source) -> Result<Self, TopologyError> {
         let groups = Groups::read(source)?;
         let mask = source.mask()?;
-        let online = sysfs::online(source)?;
+        let description = Description::of(source)?;
+        let online = description.online()?;
         let cpuset = groups.cpuset()?;
         let within = |set: &Option<Vec<ProcessorId>>, id: &ProcessorId| match set {
             Some(set) => set.binary_search(id).is_ok(),
@@ -75,7 +80,7 @@ impl Topology {
             return Err(TopologyError::NoProcessor);
         }
         let online = online.unwrap_or_else(|| allowed.clone());
-        let (cores, origin) = cores(source, &allowed, &online)?;
+        let (cores, origin) = cores(&description, &allowed, &online)?;
         let core_of = cores
             .iter()
             .flat_map(|core| {
@@ -139,6 +144,34 @@ impl Topology {
         self.core_of
             .get(&processor)
             .map(|id| &self.cores[id.number() as usize])
+    }
+
+    /// The online processors of a processor's core, itself included: the allowed ones first, each
+    /// kind ascending. Empty if its core is not one of [`physical_cores`](Self::physical_cores).
+    #[must_use]
+    pub fn siblings(&self, processor: ProcessorId) -> &[Processor] {
+        self.core_of(processor).map_or(&[], Core::processors)
+    }
+
+    /// The memory nodes of the [`physical_cores`](Self::physical_cores), ascending: the place of
+    /// each is the region of its processors' [affinities](Self::affinity_of).
+    #[must_use]
+    pub fn nodes(&self) -> Vec<NodeId> {
+        let nodes: BTreeSet<_> = self.cores.iter().map(Core::node).collect();
+        nodes.into_iter().collect()
+    }
+
+    /// The groups of [`physical_cores`](Self::physical_cores) that share a third-level cache,
+    /// ascending; a core without one is in no group.
+    #[must_use]
+    pub fn l3_groups(&self) -> BTreeMap<L3Id, Vec<CoreId>> {
+        let mut groups: BTreeMap<_, Vec<_>> = BTreeMap::new();
+        for core in &self.cores {
+            if let Some(l3) = core.l3 {
+                groups.entry(l3).or_default().push(core.id);
+            }
+        }
+        groups
     }
 
     /// The memory node of a processor, if its core is one of
@@ -212,18 +245,18 @@ impl Topology {
 
 /// The cores of the allowed processors.
 fn cores(
-    source: &Source,
+    description: &Description<'_>,
     allowed: &[ProcessorId],
     online: &[ProcessorId],
 ) -> Result<(Vec<Core>, Origin), TopologyError> {
-    let nodes = sysfs::nodes(source)?;
+    let nodes = description.nodes()?;
     let mut cores: Vec<Core> = Vec::new();
     let mut seen: BTreeMap<ProcessorId, CoreId> = BTreeMap::new();
     let mut origin = Origin::Mask;
     for &processor in allowed {
-        let site = sysfs::site(source, processor, online)?;
+        let site = description.site(processor, online)?;
         if site.told {
-            origin = Origin::Sysfs;
+            origin = description.origin();
         }
         if let Some(core) = seen.get(&processor) {
             let core = &cores[core.number() as usize];

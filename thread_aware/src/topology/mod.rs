@@ -3,12 +3,16 @@
 //! [`Topology`] answers which physical cores, sibling processors, shared caches and memory nodes
 //! there are, how far two processors are apart, which processors the process is allowed to use,
 //! and how much processor time its control group grants. The answers come from the kernel's files
-//! under `/sys` and from the affinity mask; [`Source`] lets them be read from a recorded tree.
+//! under `/sys` and from the affinity mask; [`Source`] lets them be read from a recorded tree, and
+//! with feature `hwloc` from libhwloc.
 
 mod cgroup;
 mod core;
+mod description;
 mod error;
 mod files;
+#[cfg(feature = "hwloc")]
+mod hwloc;
 mod ids;
 mod machine;
 mod source;

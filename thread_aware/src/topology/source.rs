@@ -19,6 +19,8 @@ use super::{error::TopologyError, files::Text, ids::ProcessorId};
 pub struct Source {
     root: PathBuf,
     mask: Option<Vec<ProcessorId>>,
+    #[cfg(feature = "hwloc")]
+    by_hwloc: bool,
 }
 
 impl Source {
@@ -29,6 +31,8 @@ impl Source {
         Self {
             root: PathBuf::from("/"),
             mask: None,
+            #[cfg(feature = "hwloc")]
+            by_hwloc: false,
         }
     }
 
@@ -44,7 +48,36 @@ impl Source {
         Self {
             root: root.into(),
             mask: Some(mask),
+            #[cfg(feature = "hwloc")]
+            by_hwloc: false,
         }
+    }
+
+    /// The same, with the processors, caches and nodes described by libhwloc instead of read from
+    /// the kernel's files (feature `hwloc`).
+    ///
+    /// The answers are the same on every machine that the kernel describes well; libhwloc also
+    /// knows the faults of some kernels and firmwares. The affinity mask, the cpuset and the quota
+    /// are still read by this crate. libhwloc takes its files from below the root that the
+    /// environment variable `HWLOC_FSROOT` names, or from this machine.
+    ///
+    /// ```
+    /// use thread_aware::topology::{Source, Topology};
+    ///
+    /// let topology = Topology::read(&Source::system().by_hwloc())?;
+    /// assert_eq!(topology.allowed(), Topology::detect()?.allowed());
+    /// # Ok::<(), thread_aware::topology::TopologyError>(())
+    /// ```
+    #[cfg(feature = "hwloc")]
+    #[must_use]
+    pub fn by_hwloc(mut self) -> Self {
+        self.by_hwloc = true;
+        self
+    }
+
+    #[cfg(feature = "hwloc")]
+    pub(super) fn is_hwloc(&self) -> bool {
+        self.by_hwloc
     }
 
     /// The processors of the mask, ascending.

@@ -2,9 +2,10 @@
 //! topology info is exported via sysfs", ABI `sysfs-devices-system-cpu` and
 //! `stable/sysfs-devices-node`).
 
-use std::{collections::BTreeMap, format, path::PathBuf, vec, vec::Vec};
+use std::{collections::BTreeMap, format, vec, vec::Vec};
 
 use super::{
+    description::Site,
     error::{Fault, TopologyError},
     ids::{L3Id, NodeId, ProcessorId, SocketId},
     source::Source,
@@ -15,18 +16,6 @@ const NODE: &str = "sys/devices/system/node";
 
 /// The most cache descriptions of one processor that are looked at; real ones have four or five.
 const CACHES_MAX: u32 = 16;
-
-/// Where one processor sits.
-pub(super) struct Site {
-    /// The online processors of its core, itself included, ascending.
-    pub(super) siblings: Vec<ProcessorId>,
-    pub(super) socket: SocketId,
-    pub(super) l3: Option<L3Id>,
-    /// The file that names the siblings.
-    pub(super) path: PathBuf,
-    /// Whether the files said so, or it is taken for a core of its own for want of them.
-    pub(super) told: bool,
-}
 
 /// The processors that are online, or `None` where the files are missing.
 pub(super) fn online(source: &Source) -> Result<Option<Vec<ProcessorId>>, TopologyError> {

@@ -3,8 +3,11 @@
 #![cfg(feature = "threads")]
 
 mod affinities;
+#[cfg(feature = "hwloc")]
+mod by_hwloc;
 mod of_hostile_files;
 mod of_machines;
+mod of_unusual_machines;
 mod threads_are_pinned;
 mod tree;
 mod within_control_groups;

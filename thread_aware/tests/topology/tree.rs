@@ -1,7 +1,7 @@
 //! Writes the files that a kernel shows of a machine, from a short description of it.
 
 use std::{
-    collections::BTreeMap,
+    collections::BTreeSet,
     fs,
     path::{Path, PathBuf},
     process,
@@ -80,42 +80,54 @@ impl Tree {
         Self { root }
     }
 
-    /// A root with the files of a machine.
+    /// A root with the files of a machine: those that this crate reads, and those for libhwloc.
     pub(crate) fn of(cores: &[CoreOf]) -> Self {
         let tree = Self::empty();
-        let mut nodes: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
-        let mut caches: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
-        for core in cores {
-            nodes.entry(core.node).or_default().extend(&core.processors);
-            caches.entry(core.l3).or_default().extend(&core.processors);
+        let sharing = |same: &dyn Fn(&CoreOf) -> bool| {
+            let cores = cores.iter().filter(|core| same(core));
+            cores
+                .flat_map(|core| &core.processors)
+                .copied()
+                .collect::<Vec<u32>>()
+        };
+        let all = sharing(&|_| true);
+        for file in ["online", "possible", "present"] {
+            tree.write(&format!("{CPU}/{file}"), list(&all));
         }
-        tree.write(&format!("{CPU}/online"), list(nodes.values().flatten()));
-        for core in cores {
-            let siblings = list(&core.processors);
+        for (id, core) in cores.iter().enumerate() {
+            let socket = sharing(&|other| other.socket == core.socket);
+            let l3 = sharing(&|other| other.l3 == core.l3);
             for processor in &core.processors {
-                let directory = format!("{CPU}/cpu{processor}");
-                tree.write(&format!("{directory}/topology/core_cpus_list"), &siblings);
-                let socket = core.socket.to_string();
-                tree.write(
-                    &format!("{directory}/topology/physical_package_id"),
-                    &socket,
-                );
-                tree.write(&format!("{directory}/cache/index0/level"), "1");
-                tree.write(
-                    &format!("{directory}/cache/index0/shared_cpu_list"),
-                    &siblings,
-                );
-                tree.write(&format!("{directory}/cache/index1/level"), "3");
-                let sharing = list(&caches[&core.l3]);
-                tree.write(
-                    &format!("{directory}/cache/index1/shared_cpu_list"),
-                    &sharing,
-                );
+                let write = |file: &str, content: &str| {
+                    tree.write(&format!("{CPU}/cpu{processor}/{file}"), content);
+                };
+                write("topology/core_cpus_list", &list(&core.processors));
+                write("topology/core_cpus", &mask(&core.processors));
+                write("topology/core_id", &id.to_string());
+                write("topology/physical_package_id", &core.socket.to_string());
+                write("topology/package_cpus", &mask(&socket));
+                for (index, level, kind, shared) in
+                    [(0, "1", "Data", &core.processors), (1, "3", "Unified", &l3)]
+                {
+                    let write = |file: &str, content: &str| {
+                        write(&format!("cache/index{index}/{file}"), content);
+                    };
+                    write("level", level);
+                    write("type", kind);
+                    write("size", "32K");
+                    write("shared_cpu_list", &list(shared));
+                    write("shared_cpu_map", &mask(shared));
+                }
             }
         }
-        tree.write(&format!("{NODE}/online"), list(nodes.keys()));
-        for (node, processors) in &nodes {
-            tree.write(&format!("{NODE}/node{node}/cpulist"), list(processors));
+        let nodes: BTreeSet<u32> = cores.iter().map(|core| core.node).collect();
+        tree.write(&format!("{NODE}/online"), list(&nodes));
+        for &node in &nodes {
+            let processors = sharing(&|other| other.node == node);
+            tree.write(&format!("{NODE}/node{node}/cpulist"), list(&processors));
+            tree.write(&format!("{NODE}/node{node}/cpumap"), mask(&processors));
+            let memory = format!("Node {node} MemTotal: 1048576 kB");
+            tree.write(&format!("{NODE}/node{node}/meminfo"), memory);
         }
         tree
     }
@@ -188,4 +200,17 @@ fn list<'a>(numbers: impl IntoIterator<Item = &'a u32>) -> String {
         })
         .collect();
     runs.join(",")
+}
+
+/// The kernel's way to write a set: `00000001,0000000f`.
+fn mask(numbers: &[u32]) -> String {
+    let last = numbers.iter().max().copied().unwrap_or(0);
+    let words = (0..=last / 32).rev().map(|word| {
+        let bits = numbers.iter().filter(|&number| number / 32 == word);
+        format!(
+            "{:08x}",
+            bits.fold(0_u32, |set, number| set | 1 << (number % 32))
+        )
+    });
+    words.collect::<Vec<_>>().join(",")
 }

@@ -55,10 +55,10 @@ fn counts_are_plain_values() {
         ProcessorCount::All => "all",
         _ => "another",
     };
-    let count = ProcessorCount::default();
+    let counts = vec![ProcessorCount::default()];
     assert_eq!(
-        (name(&count), count.clone()),
-        ("auto", ProcessorCount::Auto)
+        (name(&counts[0]), counts.clone()),
+        ("auto", vec![ProcessorCount::Auto])
     );
     assert_eq!(format!("{:?}", ProcessorCount::All), "All");
 }

@@ -1,0 +1,51 @@
+//! The program that weakens each named ordering in turn: some model must then fail, or nothing
+//! watches that ordering.
+//!
+//! Without arguments it runs itself once for each site, with `CORELANE_WEAKEN` set; with `--models`
+//! it runs all models until one fails.
+
+use std::path::Path;
+use std::process::{Command, ExitCode};
+
+/// Runs all mutants of `sites`, or what one of them runs.
+pub(crate) fn run(models: &[(&str, fn())], sites: &[&str]) -> ExitCode {
+    if std::env::args().any(|argument| argument == "--models") {
+        for (name, model) in models {
+            println!("{name}");
+            model();
+        }
+        return ExitCode::SUCCESS;
+    }
+    let itself = std::env::current_exe().expect("a running program has a path");
+    if let Some(model) = failing(&itself, "") {
+        println!("{model} fails as it stands");
+        return ExitCode::FAILURE;
+    }
+    let mut survivors = 0;
+    for site in sites {
+        match failing(&itself, site) {
+            Some(model) => println!("mutant {site} … fails {model}, as it should"),
+            None => {
+                survivors += 1;
+                println!("mutant {site} … SURVIVED");
+            }
+        }
+    }
+    let (models, mutants) = (models.len(), sites.len());
+    println!("models: {models}, mutants: {mutants}, survivors: {survivors}");
+    if survivors > 0 {
+        return ExitCode::FAILURE;
+    }
+    ExitCode::SUCCESS
+}
+
+/// The first model that fails with `site` weakened, if one does; no site has an empty name.
+fn failing(itself: &Path, site: &str) -> Option<String> {
+    let run = Command::new(itself)
+        .arg("--models")
+        .env("CORELANE_WEAKEN", site)
+        .output()
+        .expect("the program that is running can be run");
+    let names = String::from_utf8_lossy(&run.stdout);
+    (!run.status.success()).then(|| names.lines().last().unwrap_or("no model").to_owned())
+}

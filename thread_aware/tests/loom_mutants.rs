@@ -1,0 +1,56 @@
+//! Weakens each named ordering in turn: some model must then fail, or nothing watches that
+//! ordering.
+//!
+//! Without arguments it runs itself once for each site, with `CORELANE_WEAKEN` set; with `--models`
+//! it runs all models until one fails. In ordinary builds it has nothing to do.
+
+#[cfg(not(corelane_loom))]
+fn main() {}
+
+#[cfg(corelane_loom)]
+mod models;
+
+#[cfg(corelane_loom)]
+fn main() -> std::process::ExitCode {
+    if std::env::args().any(|argument| argument == "--models") {
+        for (name, model) in models::all() {
+            println!("{name}");
+            model();
+        }
+        return std::process::ExitCode::SUCCESS;
+    }
+    let itself = std::env::current_exe().expect("a running program has a path");
+    if let Some(model) = failing(&itself, "") {
+        println!("{model} fails as it stands");
+        return std::process::ExitCode::FAILURE;
+    }
+    let sites = thread_aware::model::sites();
+    let mut survivors = 0;
+    for site in sites {
+        match failing(&itself, site) {
+            Some(model) => println!("mutant {site} … fails {model}, as it should"),
+            None => {
+                survivors += 1;
+                println!("mutant {site} … SURVIVED");
+            }
+        }
+    }
+    let (models, mutants) = (models::all().count(), sites.len());
+    println!("models: {models}, mutants: {mutants}, survivors: {survivors}");
+    if survivors > 0 {
+        return std::process::ExitCode::FAILURE;
+    }
+    std::process::ExitCode::SUCCESS
+}
+
+/// The first model that fails with `site` weakened, if one does; no site has an empty name.
+#[cfg(corelane_loom)]
+fn failing(itself: &std::path::Path, site: &str) -> Option<String> {
+    let run = std::process::Command::new(itself)
+        .arg("--models")
+        .env("CORELANE_WEAKEN", site)
+        .output()
+        .expect("the program that is running can be run");
+    let names = String::from_utf8_lossy(&run.stdout);
+    (!run.status.success()).then(|| names.lines().last().unwrap_or("no model").to_owned())
+}
