@@ -228,6 +228,7 @@ mod driver;
 #[doc(hidden)]
 pub mod entry;
 mod error;
+mod home;
 mod inbox;
 pub mod io;
 mod local;
@@ -240,6 +241,7 @@ pub mod net;
 mod sched;
 mod settings;
 mod shard;
+mod sharded;
 pub mod shutdown;
 pub mod signal;
 pub mod sim;
@@ -254,9 +256,11 @@ pub use directory::DriverInfo;
 pub use error::{
     DriverError, JoinError, Panic, ShutdownError, StartError, SubmitError, TrySubmitError,
 };
+pub use home::Remote;
 pub use local::ShardLocal;
 pub use mesh::{Inlet, Outlet, OutsideCall, OutsideShard, Submit};
 pub use settings::{Driver, IdlePolicy, Placement};
 pub use shard::{Shard, shard, shards};
+pub use sharded::{Invoke, InvokeError, Local, Sharded, ShardedError, StopError};
 pub use start::{Builder, Running, Runtime};
 pub use task::{JoinHandle, spawn};
