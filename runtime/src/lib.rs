@@ -64,6 +64,9 @@
 //! [`Shard::submit_with`] takes data along that is told of its move: it is relocated once, on the
 //! target (see [`thread_aware`]), and finds its part of that core.
 //!
+//! [`Sharded`] starts a service with a part on every shard, calls its parts and stops it; a
+//! [`Remote`] stands for one value that stays where it is.
+//!
 //! For a stream of values take a [`lane`](lane()): a bounded ring with one sender and one receiver.
 //! A value costs a small part of a call (bench rows `mesh_one_way` and `submit_spin`), and the
 //! other end is told once a turn.

@@ -147,7 +147,7 @@ async fn stop_waits_for_calls_under_way() {
             service.invoke_on(target, |part| async move {
                 for _ in 0..50 {
                     yield_now().await;
-                    assert_eq!(sorted(&part.book.dropped), []);
+                    assert!(!part.book.dropped().contains(&shard().index()));
                 }
                 part.add(3)
             })

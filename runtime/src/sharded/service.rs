@@ -56,8 +56,12 @@ use crate::task::spawn;
 ///     })
 ///     .await?;
 /// }
-/// let count = map.map_reduce(|part| async move { part.borrow().len() }, 0, |all, some| all + some);
-/// assert_eq!(count.await?, 10);
+/// let counts = map.invoke_on_all(|part| async move { part.borrow().len() });
+/// assert_eq!(counts.await?, [4, 3, 3]);
+/// let longest = |part: corelane::Local<Part>| async move {
+///     part.borrow().values().map(String::len).max().unwrap_or(0)
+/// };
+/// assert_eq!(map.map_reduce(longest, 0, usize::max).await?, 1);
 /// assert_eq!(map.local()?.borrow().len(), 4); // 0, 3, 6 and 9 are here
 ///
 /// map.stop(Duration::from_secs(1)).await?;
@@ -196,8 +200,8 @@ impl<S: 'static> Sharded<S> {
         self.map_reduce(f, Vec::new(), push)
     }
 
-    /// As [`Sharded::invoke_on_all`], with a clone of `data` for each part, which is relocated once,
-    /// on its shard.
+    /// As [`Sharded::invoke_on_all`], with a clone of `data` for each part, which is relocated
+    /// once, on its shard.
     ///
     /// # Errors
     ///

@@ -39,8 +39,8 @@ impl<S: 'static> Sharded<S> {
         Self::try_start(move |shard| async move { Ok(make(shard).await) }).await
     }
 
-    /// As [`Sharded::start`], with a clone of `data` for each shard, which is relocated once, there,
-    /// before `make` gets it.
+    /// As [`Sharded::start`], with a clone of `data` for each shard, which is relocated once,
+    /// there, before `make` gets it.
     ///
     /// # Errors
     ///
