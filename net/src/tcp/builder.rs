@@ -89,9 +89,9 @@ impl Tcp {
     }
 
     /// As [`Tcp::serve`], with a state on each serving shard, which its connections share. `state`
-    /// runs once a shard, on it, and makes the state; `handler` gets that with each connection.
-    /// The state need not be `Send`: it stays on its shard, and is dropped there when the binding
-    /// is closed and the last handler has let go of it.
+    /// runs once a shard, on it, and makes the state; `handler` gets that with each connection. The
+    /// state need not be `Send`: it stays on its shard, and is dropped there when the binding is
+    /// closed and the last handler has let go of it.
     ///
     /// Nothing is accepted before every serving shard has its state; connections that come earlier
     /// wait in the kernel, as many as [`Limits::backlog`] says. This call itself never waits.
