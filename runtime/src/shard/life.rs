@@ -48,16 +48,16 @@ pub(crate) fn run_until(
     }
 }
 
-/// Looks for work until `limit`; tells whether there is some. It looks at memory alone in most
-/// rounds: the clock, and with it timers and drivers that must be asked, have their turn every
-/// [`SPIN_ROUNDS`].
+/// Looks for work until `limit`; tells whether there is some. It looks at memory and at a hot stream
+/// alone in most rounds: the clock, and with it timers and drivers that must be asked, have their
+/// turn every [`SPIN_ROUNDS`].
 fn spin(context: &Context, limit: Option<Instant>) -> bool {
     let timer = context.next_deadline();
     let phase = context.directory().phase();
     let mut counted = context.now();
     loop {
         for _ in 0..SPIN_ROUNDS {
-            if context.has_work() || context.driver().has_news() {
+            if context.has_work() || context.driver().find() {
                 return true;
             }
             std::hint::spin_loop();

@@ -17,6 +17,8 @@ mod raw;
 mod returns;
 mod spawn;
 mod table;
+#[cfg(test)]
+mod tests;
 pub(crate) mod token;
 mod wake;
 mod waker;
