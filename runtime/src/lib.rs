@@ -61,6 +61,8 @@
 //! [`Shard::submit`] moves a closure to another shard, runs its future there and brings the answer
 //! back. The closure and the answer are `Send`; the future need not be. Dropping the call cancels
 //! it. [`Shard::try_submit`] hands the closure back where it would have to wait for room.
+//! [`Shard::submit_with`] takes data along that is told of its move: it is relocated once, on the
+//! target (see [`thread_aware`]), and finds its part of that core.
 //!
 //! For a stream of values take a [`lane`](lane()): a bounded ring with one sender and one receiver.
 //! A value costs a small part of a call (bench rows `mesh_one_way` and `submit_spin`), and the
