@@ -48,9 +48,9 @@ pub(crate) fn run_until(
     }
 }
 
-/// Looks for work until `limit`; tells whether there is some. It looks at memory and at a hot stream
-/// alone in most rounds: the clock, and with it timers and drivers that must be asked, have their
-/// turn every [`SPIN_ROUNDS`].
+/// Looks for work until `limit`; tells whether there is some. It looks at memory and at a hot
+/// stream alone in most rounds: the clock, and with it timers and drivers that must be asked, have
+/// their turn every [`SPIN_ROUNDS`].
 fn spin(context: &Context, limit: Option<Instant>) -> bool {
     let timer = context.next_deadline();
     let phase = context.directory().phase();
