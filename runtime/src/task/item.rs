@@ -317,23 +317,33 @@ impl<T> Sent<T> {
     }
 }
 
-impl<T> Drop for Sent<T> {
-    /// Never waits: the target drops what it has of the item and sends it back.
-    fn drop(&mut self) {
+impl<T> Sent<T> {
+    /// Asks for the call's end, unless the item is answered or back. Never waits: the target drops
+    /// what it has of the item and sends it back, answered.
+    pub(crate) fn cancel(&self) {
         let header = header(self.item);
+        if self.is_answered() || header.ends.load(Ordering::Relaxed) != TRAVELLING {
+            return;
+        }
+        header.cancelled.store(true, Ordering::Relaxed);
+        // Pairs with the fence in `Work::enter`.
+        fence(Ordering::SeqCst);
+        let worker = header.worker.load(Ordering::Relaxed);
+        if worker != NO_WORKER {
+            Context::wake(Token::from_bits(worker));
+        }
+    }
+}
+
+impl<T> Drop for Sent<T> {
+    fn drop(&mut self) {
         if self.is_answered() {
             contain("the drop of a call's answer", || {
                 // SAFETY: An answered item's body is the sender's.
                 unsafe { empty(self.item) };
             });
-        } else if header.ends.load(Ordering::Relaxed) == TRAVELLING {
-            header.cancelled.store(true, Ordering::Relaxed);
-            // Pairs with the fence in `Work::enter`.
-            fence(Ordering::SeqCst);
-            let worker = header.worker.load(Ordering::Relaxed);
-            if worker != NO_WORKER {
-                Context::wake(Token::from_bits(worker));
-            }
+        } else {
+            self.cancel();
         }
         end(self.item, SENDER_GONE);
     }
