@@ -59,6 +59,19 @@ use crate::sync::{Ordering::Relaxed, Site, acquire, release};
 /// lineage's count, unless they are the same one, which carries the reference over. A partition's
 /// bookkeeping takes 128 bytes, for all partitions of a topology at once.
 ///
+/// # Threads
+///
+/// A handle may be sent and shared between threads when its value may be both. Otherwise it stays
+/// on its thread:
+///
+/// ```compile_fail,E0277
+/// use std::cell::Cell;
+/// use thread_aware::{Arc, PerCore};
+///
+/// let cell = Arc::<_, PerCore>::new(|| Cell::new(5));
+/// std::thread::spawn(move || cell.set(6));
+/// ```
+///
 /// # Example
 ///
 /// ```
@@ -130,29 +143,30 @@ impl<T: ?Sized, S: Strategy> Arc<T, S> {
 
     /// Leaves the partition for `node`, which has `value`.
     ///
+    /// Both partitions hold the lineage once, or neither more than before: the last handle of one
+    /// that is the first of the other brings that reference along. It has then to see what the
+    /// handles that left before did (`HandlesLeave`), as who closes a partition has.
+    ///
     /// # Safety
     ///
     /// `node` is a partition of this lineage, and `value` its value.
     #[inline]
     pub(super) unsafe fn move_to(&mut self, node: NonNull<Node<T>>, value: NonNull<T>) {
+        let left = self.node;
         // SAFETY: Valid: the lineage is held by the partition that is left below. Shared: as ever.
         let arrived = unsafe { node.as_ref() };
-        let is_first = arrived.enter() == 0;
-        let left = core::mem::replace(&mut self.node, node);
-        self.value = value;
+        let is_first = arrived.arrive() == 0;
         // SAFETY: As above; this handle still counts there.
-        let before = unsafe { left.as_ref() };
-        if is_first {
-            // Both partitions hold the lineage once, or neither more than before: the last handle
-            // of one that is the first of the other brings the reference along. It has then to see
-            // what the handles that left before did, as `leave` would (`HandlesLeave`).
-            if before.give_last() {
-                return;
+        let given = is_first && unsafe { left.as_ref() }.give_last();
+        if !given {
+            if is_first {
+                arrived.lineage().hold();
             }
-            arrived.lineage().hold();
+            // SAFETY: This handle counted there, and counts elsewhere now.
+            unsafe { leave(left) };
         }
-        // SAFETY: This handle counted there, and counts elsewhere now.
-        unsafe { leave(left) };
+        self.node = node;
+        self.value = value;
     }
 
     /// Whether both handles have the same value, by its place and not by what it is.
