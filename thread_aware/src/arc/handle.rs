@@ -5,7 +5,7 @@
 //! and its last one takes it away.
 
 use alloc::sync::Arc as StdArc;
-use core::{marker::PhantomData, ops::Deref, ptr::NonNull};
+use core::{marker::PhantomData, mem, ops::Deref, ptr::NonNull};
 
 use super::{
     error::Ignored,
@@ -152,21 +152,20 @@ impl<T: ?Sized, S: Strategy> Arc<T, S> {
     /// `node` is a partition of this lineage, and `value` its value.
     #[inline]
     pub(super) unsafe fn move_to(&mut self, node: NonNull<Node<T>>, value: NonNull<T>) {
-        let left = self.node;
+        // Nothing below unwinds. The stores come before the atomic operations, which wait for them.
+        let left = mem::replace(&mut self.node, node);
+        self.value = value;
         // SAFETY: Valid: the lineage is held by the partition that is left below. Shared: as ever.
         let arrived = unsafe { node.as_ref() };
-        let is_first = arrived.arrive() == 0;
-        // SAFETY: As above; this handle still counts there.
-        let given = is_first && unsafe { left.as_ref() }.give_last();
-        if !given {
-            if is_first {
-                arrived.lineage().hold();
+        if arrived.arrive() == 0 {
+            // SAFETY: As above; this handle still counts there.
+            if unsafe { left.as_ref() }.give_last() {
+                return;
             }
-            // SAFETY: This handle counted there, and counts elsewhere now.
-            unsafe { leave(left) };
+            arrived.lineage().hold();
         }
-        self.node = node;
-        self.value = value;
+        // SAFETY: This handle counted there, and counts elsewhere now.
+        unsafe { leave(left) };
     }
 
     /// Whether both handles have the same value, by its place and not by what it is.
