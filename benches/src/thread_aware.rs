@@ -17,6 +17,7 @@ struct Handle(Arc<Value, PerCore>);
 
 impl Relocating for Handle {
     type Place = Affinity;
+    const MAKES_ONCE: bool = true;
 
     fn places(count: usize) -> Vec<Affinity> {
         pinned_affinities(&[count])

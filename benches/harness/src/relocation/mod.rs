@@ -8,12 +8,11 @@ mod first_touch;
 mod one_thread;
 mod threads;
 mod together;
+mod traveller;
 mod tree;
 mod value;
 
 pub use value::Value;
-
-use std::hint::black_box;
 
 use crate::{BenchError, Entry, Meter, Params, Sample};
 
@@ -23,6 +22,9 @@ const SUITE: &str = "thread_aware";
 pub trait Relocating: Clone + Send + Sync + 'static {
     /// What the library calls a core; cheap to read.
     type Place: Clone + Send + Sync;
+
+    /// Whether of threads that race for a place's first value only one makes it.
+    const MAKES_ONCE: bool;
 
     /// That many places, each with a partition of its own.
     fn places(count: usize) -> Vec<Self::Place>;
@@ -84,17 +86,6 @@ fn visited<H: Relocating>(places: &[H::Place]) -> H {
     handle
 }
 
-/// Handles of one lineage, one at each of `places`, whose values are all made.
-fn one_at_each<H: Relocating>(places: &[H::Place]) -> Vec<H> {
-    let first = visited::<H>(places);
-    let placed = places.iter().map(|place| {
-        let mut handle = first.clone();
-        handle.relocate(&places[0], place);
-        handle
-    });
-    placed.collect()
-}
-
 /// Which value a handle carries: one at an address, and not only an equal one.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Identity {
@@ -119,41 +110,6 @@ impl Identity {
     }
 }
 
-/// Checks that a handle which goes from place to place finds the same value at each, every time.
-fn check_moves<H: Relocating>(handles: &[H], places: &[H::Place]) -> Result<(), BenchError> {
-    const ROUNDS: usize = 16;
-    let known: Vec<Identity> = handles.iter().map(Identity::of).collect();
-    let mut handle = handles[0].clone();
-    for _ in 0..ROUNDS {
-        for (at, place) in places.iter().enumerate() {
-            let next = (at + 1) % places.len();
-            handle.relocate(place, &places[next]);
-            known[next].check(&handle)?;
-        }
-    }
-    let others = known[1..].iter().filter(|other| **other == known[0]);
-    BenchError::check("places that share a value", 0, others.count() as u64)
-}
-
-/// Moves a handle between two places `ops` times.
-#[inline]
-fn to_and_fro<H: Relocating>(handle: &mut H, places: [&H::Place; 2], ops: u64) {
-    let [mut from, mut to] = places;
-    for _ in 0..ops {
-        black_box(&mut *handle).relocate(from, to);
-        std::mem::swap(&mut from, &mut to);
-    }
-}
-
-/// Clones a handle and drops the clone, `ops` times.
-#[inline]
-fn clone_and_drop<H: Relocating>(handle: &H, ops: u64) {
-    for _ in 0..ops {
-        let clone = black_box(handle).clone();
-        black_box(&clone);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
@@ -171,6 +127,7 @@ mod tests {
 
     impl Relocating for Plain {
         type Place = usize;
+        const MAKES_ONCE: bool = true;
 
         fn places(count: usize) -> Vec<usize> {
             (0..count).collect()
@@ -213,6 +170,7 @@ mod tests {
 
     impl Relocating for Everywhere {
         type Place = usize;
+        const MAKES_ONCE: bool = true;
 
         fn places(count: usize) -> Vec<usize> {
             Plain::places(count)
@@ -238,7 +196,7 @@ mod tests {
             return Vec::new();
         };
         let params = Params {
-            ops: 601,
+            ops: 101,
             shards: 2,
             cores,
         };

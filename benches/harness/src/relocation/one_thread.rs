@@ -2,8 +2,9 @@
 
 use std::hint::black_box;
 
+use super::traveller::{Ticket, Traveller, clone_and_drop};
 use super::value::made_here;
-use super::{Identity, Relocating, Value, check_moves, clone_and_drop, one_at_each, to_and_fro};
+use super::{Identity, Relocating, Value};
 use crate::{BenchError, Meter, Params, Sample, Spent, pin};
 
 /// Values that are first touched together: few enough to stay in the second-level cache.
@@ -12,36 +13,24 @@ const BATCH: u64 = 256;
 /// An operation: a handle is relocated to where it is.
 pub(super) fn same<H: Relocating>(params: &Params) -> Result<Sample, BenchError> {
     pin(params.cores.first)?;
-    let places = H::places(2);
-    let handles = one_at_each::<H>(&places);
-    check_moves(&handles, &places)?;
-    let mut handle = handles[1].clone();
+    let mut traveller = Traveller::<H>::depart(Ticket::for_one())?;
     let meter = Meter::start();
-    for _ in 0..params.ops {
-        black_box(&mut handle).relocate(&places[1], &places[1]);
-    }
+    traveller.stay(params.ops);
     let spent = meter.stop(params.ops);
-    Identity::of(&handles[1]).check(&handle)?;
-    let count = handle.strong_count() as u64;
-    BenchError::check("handles of the value", 2, count)?;
+    traveller.check(0)?;
+    traveller.check_count(1)?;
     Ok(spent.wall_sample())
 }
 
 /// An operation: the only handle is relocated to a place that has its value, to and fro.
 pub(super) fn hit<H: Relocating>(params: &Params) -> Result<Sample, BenchError> {
     pin(params.cores.first)?;
-    let places = H::places(2);
-    let handles = one_at_each::<H>(&places);
-    check_moves(&handles, &places)?;
-    let known: Vec<Identity> = handles.iter().map(Identity::of).collect();
-    let mut handle = handles[0].clone();
-    drop(handles);
+    let mut traveller = Traveller::<H>::depart(Ticket::for_one())?;
     let meter = Meter::start();
-    to_and_fro(&mut handle, [&places[0], &places[1]], params.ops);
+    traveller.commute(params.ops);
     let spent = meter.stop(params.ops);
-    known[(params.ops % 2) as usize].check(&handle)?;
-    let count = handle.strong_count() as u64;
-    BenchError::check("handles of the value", 1, count)?;
+    traveller.check(params.ops)?;
+    traveller.check_count(1)?;
     Ok(spent.wall_sample())
 }
 
@@ -76,13 +65,12 @@ pub(super) fn miss<H: Relocating>(params: &Params) -> Result<Sample, BenchError>
 /// An operation: a handle is cloned and the clone dropped.
 pub(super) fn clone_drop<H: Relocating>(params: &Params) -> Result<Sample, BenchError> {
     pin(params.cores.first)?;
-    let handle = one_at_each::<H>(&H::places(2)).swap_remove(1);
+    let handle = H::make(Value::new);
     let known = Identity::of(&handle);
-    let count = handle.strong_count() as u64;
     let meter = Meter::start();
     clone_and_drop(&handle, params.ops);
     let spent = meter.stop(params.ops);
     known.check(&handle)?;
-    BenchError::check("handles of the value", count, handle.strong_count() as u64)?;
+    BenchError::check("handles of the value", 1, handle.strong_count() as u64)?;
     Ok(spent.wall_sample())
 }

@@ -23,40 +23,41 @@ impl<S> Together<S> {
     }
 }
 
-/// Does `work` with each state on a thread of its own, the first on the first of `cores` and so on
-/// round-robin, all from one release of a barrier until the last is done. A thread does `ops`
-/// operations: many, so that barrier and wakes vanish among them.
+/// Does `work` on a thread a seed, the first on the first of `cores` and so on round-robin, all from
+/// one release of a barrier until the last is done. What it works on is prepared on its thread
+/// before. A thread does `ops` operations: many, so that barrier and wakes vanish among them.
 ///
 /// # Errors
 ///
-/// [`BenchError::Pin`] and [`BenchError::Panicked`].
-pub(super) fn together<S: Send>(
+/// [`BenchError::Pin`], [`BenchError::Panicked`], and what `prepare` returns.
+pub(super) fn together<A: Send, S: Send>(
     cores: &[usize],
-    states: Vec<S>,
+    seeds: Vec<A>,
     ops: u64,
+    prepare: impl Fn(A) -> Result<S, BenchError> + Sync,
     work: impl Fn(&mut S) + Sync,
 ) -> Result<Together<S>, BenchError> {
-    let threads = states.len();
+    let threads = seeds.len();
     let total = ops * threads as u64;
     let [ready, release, done] = [(); 3].map(|()| Barrier::new(threads));
-    let run = |first: bool, core: usize, mut state: S| {
-        let pinned = pin(core);
-        ready.wait();
+    let run = |first: bool, core: usize, seed: A| {
+        let [ready, release, done] = [&ready, &release, &done].map(Arrival);
+        let mut state = pin(core).and_then(|()| prepare(seed));
+        drop(ready);
         let meter = first.then(Meter::start);
-        release.wait();
-        let arrival = Arrival(&done);
-        if pinned.is_ok() {
-            work(&mut state);
+        drop(release);
+        if let Ok(state) = &mut state {
+            work(state);
         }
-        drop(arrival);
+        drop(done);
         let spent = meter.map(|meter| meter.stop(total));
-        pinned.map(|()| (spent, state))
+        state.map(|state| (spent, state))
     };
     let outcomes: Vec<_> = std::thread::scope(|scope| {
-        let spawned: Vec<_> = (states.into_iter().zip(cores.iter().cycle()).enumerate())
-            .map(|(index, (state, core))| {
+        let spawned: Vec<_> = (seeds.into_iter().zip(cores.iter().cycle()).enumerate())
+            .map(|(index, (seed, core))| {
                 let run = &run;
-                scope.spawn(move || run(index == 0, *core, state))
+                scope.spawn(move || run(index == 0, *core, seed))
             })
             .collect();
         (spawned.into_iter())
@@ -78,7 +79,7 @@ pub(super) fn together<S: Send>(
     Ok(together)
 }
 
-/// Arrives at the barrier also when its thread panics, so that the others end.
+/// Waits at the barrier when dropped, so also when its thread panics: the others end.
 struct Arrival<'a>(&'a Barrier);
 
 impl Drop for Arrival<'_> {
@@ -97,9 +98,23 @@ mod tests {
         let Ok(cores) = Cores::allowed() else {
             return;
         };
-        let cores = [cores.first, cores.second];
-        let outcome = together(&cores, vec![0, 1, 2], 1, |state| assert_ne!(*state, 1));
+        let outcome = together(&cores.both(), vec![0, 1, 2], 1, Ok, |state| {
+            assert_ne!(*state, 1)
+        });
         assert!(matches!(outcome, Err(BenchError::Panicked)));
+    }
+
+    #[test]
+    fn who_is_not_prepared_ends_the_round() {
+        let Ok(cores) = Cores::allowed() else {
+            return;
+        };
+        let prepare = |seed| match seed {
+            1 => Err(BenchError::Cores(9)),
+            _ => Ok(seed),
+        };
+        let outcome = together(&cores.both(), vec![0, 1, 2], 1, prepare, |_| ());
+        assert!(matches!(outcome, Err(BenchError::Cores(9))));
     }
 
     #[test]
@@ -107,8 +122,7 @@ mod tests {
         let Ok(cores) = Cores::allowed() else {
             return;
         };
-        let cores = [cores.first, cores.second];
-        let round = together(&cores, vec![0; 4], 10, |state| *state += 10).unwrap();
+        let round = together(&cores.both(), vec![0; 4], 10, Ok, |state| *state += 10).unwrap();
         assert_eq!((round.spent.ops, round.states), (40, vec![10; 4]));
     }
 }

@@ -6,6 +6,7 @@ use std::cell::Cell;
 #[derive(Debug)]
 pub struct Value {
     number: u64,
+    maker: usize,
 }
 
 impl Value {
@@ -15,7 +16,8 @@ impl Value {
         MADE.with(|made| {
             let number = made.get() + 1;
             made.set(number);
-            Self { number }
+            let maker = std::ptr::from_ref(made).addr();
+            Self { number, maker }
         })
     }
 
@@ -23,6 +25,11 @@ impl Value {
     #[inline]
     pub fn number(&self) -> u64 {
         self.number
+    }
+
+    /// Whether the calling thread made it, if its maker still lives.
+    pub(super) fn is_made_here(&self) -> bool {
+        MADE.with(|made| std::ptr::from_ref(made).addr() == self.maker)
     }
 }
 
