@@ -34,8 +34,8 @@ pub(crate) trait Transfer {
         room: &mut [MaybeUninit<u8>],
     ) -> Poll<io::Result<usize>>;
 
-    /// Sends from `bytes`, or keeps the waker in `wait`. While `flight` names a send, the bytes stay
-    /// where they are, and the next call has the same.
+    /// Sends from `bytes`, or keeps the waker in `wait`. While `flight` names a send, the bytes
+    /// stay where they are, and the next call has the same.
     fn poll_send(
         &self,
         cx: &mut TaskContext<'_>,

@@ -12,8 +12,8 @@ use crate::time::Instant;
 /// Looks at memory between two looks at the clock while a shard spins.
 const SPIN_ROUNDS: u32 = 16;
 
-/// A shard that may spin wakes up to this long before a timer is due, and spins up to it: a processor
-/// that sleeps comes back about this late (bench row `timer_late_p99`).
+/// A shard that may spin wakes up to this long before a timer is due, and spins up to it: a
+/// processor that sleeps comes back about this late (bench row `timer_late_p99`).
 const EARLY_MAX: Duration = IdlePolicy::SPIN_DEFAULT;
 
 /// Runs the shard of `context` until `done` says so after a turn, or the runtime stops.
@@ -67,9 +67,9 @@ fn spin_until(context: &Context, limit: Duration, early: Duration) -> Instant {
     }
 }
 
-/// Looks for work until `limit`; tells whether there is some. It looks at memory and at a hot stream
-/// alone in most rounds: the clock, and with it timers and drivers that must be asked, have their
-/// turn every [`SPIN_ROUNDS`].
+/// Looks for work until `limit`; tells whether there is some. It looks at memory and at a hot
+/// stream alone in most rounds: the clock, and with it timers and drivers that must be asked, have
+/// their turn every [`SPIN_ROUNDS`].
 fn spin(context: &Context, limit: Option<Instant>) -> bool {
     let timer = context.next_deadline();
     let phase = context.directory().phase();
@@ -139,7 +139,8 @@ fn is_over(context: &Context) -> bool {
     }
 }
 
-/// Ends the shard: drops its tasks and then its values of statics, answers what others wait for,
+/// Ends the shard: drops its tasks, then the values that handles elsewhere stand for,
+/// then its values of statics, answers what others wait for,
 /// closes the driver. The shard's context is still entered.
 ///
 /// # Errors
@@ -149,6 +150,7 @@ pub(crate) fn finish(context: &Context, limit: Duration) -> io::Result<()> {
     // First, while everything that a drop may use is there (tests/shard_local.rs). Whatever is
     // spawned from now on ends at once, so none is left after this.
     context.cancel_all();
+    context.residents().close();
     context.locals().close();
     context.directory().member(context.index()).inbox.close();
     // What the last tasks answered goes back; what came meanwhile is refused.

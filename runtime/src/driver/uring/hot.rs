@@ -6,8 +6,9 @@
 //! row `echo_64b_c1_spin`: 27 % of a round trip).
 //!
 //! Order: a hot stream has no receive armed, and what is received goes to its stash, so bytes keep
-//! their order and a dropped read loses none. It is only looked at while a reader waits, so nobody's
-//! stash grows. A shard that parks, or has a crowd of busy streams, arms what it was hot for.
+//! their order and a dropped read loses none. It is only looked at while a reader waits, so
+//! nobody's stash grows. A shard that parks, or has a crowd of busy streams, arms what it was hot
+//! for.
 
 use std::io;
 use std::mem::MaybeUninit;
