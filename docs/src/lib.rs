@@ -21,3 +21,6 @@ pub mod guide {}
 
 #[doc = include_str!("../safety.md")]
 pub mod safety {}
+
+#[doc = include_str!("../thread_aware.md")]
+pub mod thread_aware {}

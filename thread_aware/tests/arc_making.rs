@@ -17,8 +17,8 @@ use thread_aware::{
     affinity::{Affinity, pinned_affinities},
 };
 
-/// Long enough for any machine; only a hang takes it.
-const HANG: Duration = Duration::from_secs(30);
+/// What only a hang takes: all that is watched ends within microseconds.
+const HANG: Duration = Duration::from_secs(1);
 
 /// Runs `f` on a thread of its own and fails when it hangs.
 fn watched<R: Send + 'static>(f: impl FnOnce() -> R + Send + 'static) -> R {
@@ -231,22 +231,28 @@ fn constructor_that_relocates_its_own_lineage_ends() {
     );
 }
 
+/// Where each of two constructors finds a handle of the other one's lineage.
+type Slots = std::sync::Arc<[OnceLock<Lineage>; 2]>;
+
 /// Two lineages whose constructors each relocate a handle of the other one, to partition 1.
 struct Crossed {
     handles: [Lineage; 2],
+    slots: Slots,
     results: mpsc::Receiver<(usize, Result<(), RelocateError>, usize)>,
 }
 
 /// `meet` is called inside of each constructor, before it goes on to the other lineage.
 fn crossed(meet: impl Fn() + Send + Sync + Clone + 'static) -> Crossed {
     let (sender, results) = mpsc::channel();
-    let slots: std::sync::Arc<[OnceLock<Lineage>; 2]> = std::sync::Arc::default();
+    let slots = Slots::default();
     let make = |own: usize| {
-        let (slots, meet) = (slots.clone(), meet.clone());
+        // Weak, or the lineages would keep each other alive for ever.
+        let (slots, meet) = (std::sync::Arc::downgrade(&slots), meet.clone());
         let sender = Mutex::new(sender.clone());
         Lineage::with_value(own, move || {
             meet();
             let cores = pinned_affinities(&[2]);
+            let slots = slots.upgrade().expect("the test keeps them");
             let mut other = slots[1 - own].get().expect("both are set").clone();
             let result = Arc::try_relocate(&mut other, Some(cores[0]), cores[1]);
             let sent = sender.lock().expect("no panic").send((own, result, *other));
@@ -258,13 +264,21 @@ fn crossed(meet: impl Fn() + Send + Sync + Clone + 'static) -> Crossed {
     for (slot, handle) in slots.iter().zip(&handles) {
         slot.set(handle.clone()).expect("set once");
     }
-    Crossed { handles, results }
+    Crossed {
+        handles,
+        slots,
+        results,
+    }
 }
 
 // proves: TA-6
 #[test]
 fn crossed_constructors_end_on_one_thread() {
-    let Crossed { handles, results } = crossed(|| {});
+    let Crossed {
+        handles,
+        slots: _slots,
+        results,
+    } = crossed(|| {});
     let values = watched(move || {
         let cores = pinned_affinities(&[2]);
         handles.map(|mut handle| {
@@ -286,7 +300,11 @@ fn crossed_constructors_end_on_two_threads() {
     for _ in 0..50 {
         let both = std::sync::Arc::new(Barrier::new(2));
         // Both have begun before either goes on, so one of them has to give way.
-        let Crossed { handles, results } = crossed(move || {
+        let Crossed {
+            handles,
+            slots: _slots,
+            results,
+        } = crossed(move || {
             both.wait();
         });
         let values = watched(move || {

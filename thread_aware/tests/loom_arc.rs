@@ -105,6 +105,12 @@ fn hits_write_no_common_line() {
     life::hits_write_no_common_line();
 }
 
+// proves: TA-16
+#[test]
+fn writes_do_not_grow_with_cores() {
+    life::writes_do_not_grow_with_cores();
+}
+
 #[test]
 fn every_model_is_listed() {
     let text = include_str!("loom_arc.rs");

@@ -4,8 +4,8 @@ use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use corelane::Outlet;
 use corelane::net::{TcpListener, TcpStream};
+use corelane::{Inlet, Outlet};
 
 use super::Connection;
 use super::station::{Moved, Station};
@@ -13,14 +13,49 @@ use crate::stats::{Counts, Seat};
 
 /// The way to another serving shard. Dropping it tells that shard to close.
 pub(super) struct Way {
+    shard: usize,
     outlet: Outlet<Moved>,
     counts: Arc<Counts>,
+    /// Where that shard says that it has what it serves with, if that is waited for.
+    awaited: Option<Inlet<()>>,
 }
 
 impl Way {
-    pub(super) fn new(outlet: Outlet<Moved>, counts: Arc<Counts>) -> Self {
-        Self { outlet, counts }
+    pub(super) fn new(
+        shard: usize,
+        outlet: Outlet<Moved>,
+        counts: Arc<Counts>,
+        awaited: Option<Inlet<()>>,
+    ) -> Self {
+        Self {
+            shard,
+            outlet,
+            counts,
+            awaited,
+        }
     }
+
+    /// Waits until the other shard can serve; `false` when it never will.
+    async fn is_made(&self) -> bool {
+        match &self.awaited {
+            None => true,
+            Some(awaited) => awaited.recv().await.is_some(),
+        }
+    }
+}
+
+/// The ways to the shards that have what they serve with, as soon as all have it that ever will.
+pub(super) async fn made(ways: Vec<Way>) -> Vec<Way> {
+    let mut made = Vec::with_capacity(ways.len());
+    for way in ways {
+        if way.is_made().await {
+            made.push(way);
+        } else {
+            let shard = way.shard;
+            tracing::error!(shard, "a shard does not serve: its state could not be made");
+        }
+    }
+    made
 }
 
 /// The task that accepts.

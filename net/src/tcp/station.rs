@@ -11,7 +11,7 @@ use std::task::Poll;
 
 use corelane::net::TcpStream;
 use corelane::{Inlet, spawn};
-use corelane_primitives::Consumer;
+use corelane_primitives::{Consumer, Producer};
 
 use super::Connection;
 use super::binding::Deadline;
@@ -22,9 +22,37 @@ use crate::{Limit, Permit};
 /// What a shard serves with.
 pub(super) struct Station<H> {
     handler: Rc<H>,
+    place: Place,
+}
+
+/// What a shard has of a carrier before it can serve.
+pub(super) struct Place {
     limit: Limit,
     roster: Rc<Roster>,
     counts: Arc<Counts>,
+}
+
+impl Place {
+    pub(super) fn new(connections_max: usize) -> Self {
+        Self::with_counts(connections_max, Arc::default())
+    }
+
+    /// A place whose counts the shard that accepts has too.
+    pub(super) fn with_counts(connections_max: usize, counts: Arc<Counts>) -> Self {
+        Self {
+            limit: Limit::new(connections_max),
+            roster: Rc::default(),
+            counts,
+        }
+    }
+
+    pub(super) fn counts(&self) -> Arc<Counts> {
+        Arc::clone(&self.counts)
+    }
+
+    pub(super) fn roster(&self) -> Rc<Roster> {
+        Rc::clone(&self.roster)
+    }
 }
 
 /// A connection on its way to another shard.
@@ -45,21 +73,15 @@ where
     H: Fn(Connection) -> Fut + 'static,
     Fut: Future<Output = ()> + 'static,
 {
-    pub(super) fn new(handler: H, connections_max: usize, counts: &Arc<Counts>) -> Self {
+    pub(super) fn new(handler: H, place: Place) -> Self {
         Self {
             handler: Rc::new(handler),
-            limit: Limit::new(connections_max),
-            roster: Rc::default(),
-            counts: Arc::clone(counts),
+            place,
         }
     }
 
     pub(super) fn counts(&self) -> &Arc<Counts> {
-        &self.counts
-    }
-
-    pub(super) fn roster(&self) -> Rc<Roster> {
-        Rc::clone(&self.roster)
+        &self.place.counts
     }
 
     /// Serves a connection that was accepted here, or refuses it.
@@ -93,7 +115,7 @@ where
     }
 
     fn permit(&self, seat: &mut Seat) -> Option<Permit> {
-        let permit = self.limit.try_acquire();
+        let permit = self.place.limit.try_acquire();
         if permit.is_none() {
             seat.ends(End::Refused);
         }
@@ -102,12 +124,12 @@ where
 
     fn serve(&self, stream: TcpStream, peer: SocketAddr, permit: Permit, seat: Seat) {
         let served = Served {
-            entry: Roster::enter(&self.roster),
+            entry: Roster::enter(&self.place.roster),
             _permit: permit,
             seat,
         };
         let number = served.entry.number();
-        let connection = Connection::new(stream, peer, Rc::clone(&self.roster));
+        let connection = Connection::new(stream, peer, self.place.roster());
         let handler = Rc::clone(&self.handler);
         let task = spawn(async move {
             let end = match caught(|| handler(connection)).await {
@@ -121,7 +143,7 @@ where
             // Named whole, so that the task holds all of it and not the seat alone.
             served.end(end);
         });
-        self.roster.keep(number, task);
+        self.place.roster.keep(number, task);
     }
 }
 
@@ -165,9 +187,11 @@ fn message(panic: &(dyn Any + Send)) -> &str {
 }
 
 /// Serves what comes over the lane until its other end is gone, then closes by `deadline`. Dropped
-/// before, it cuts its connections.
+/// before, it cuts its connections. It says by `word` that it has its handler.
 pub(super) async fn serve_moved<H, Fut>(
-    station: Station<H>,
+    making: impl Future<Output = H>,
+    word: Option<Producer<()>>,
+    place: Place,
     consumer: Consumer<Moved>,
     deadline: Deadline,
 ) where
@@ -181,10 +205,33 @@ pub(super) async fn serve_moved<H, Fut>(
             self.0.cut();
         }
     }
-    let cut = Cut(station.roster());
     let inlet = Inlet::new(consumer);
+    let Some(handler) = unless_closed(making, &inlet).await else {
+        return;
+    };
+    if let Some(mut word) = word {
+        word.push(()).expect("the lane has room for its one word");
+    }
+    let cut = Cut(place.roster());
+    let station = Station::new(handler, place);
     while let Some(moved) = inlet.recv().await {
         station.admit_moved(moved);
     }
     cut.0.drain(deadline.until()).await;
+}
+
+/// What `making` gives, or `None` when the other end of the lane goes first.
+async fn unless_closed<H>(making: impl Future<Output = H>, inlet: &Inlet<Moved>) -> Option<H> {
+    let mut making = pin!(making);
+    let mut news = pin!(inlet.ready());
+    poll_fn(|cx| {
+        if let Poll::Ready(handler) = making.as_mut().poll(cx) {
+            return Poll::Ready(Some(handler));
+        }
+        news.as_mut().poll(cx).map(|is_open| {
+            assert!(!is_open, "nobody sends to a shard that has no handler");
+            None
+        })
+    })
+    .await
 }

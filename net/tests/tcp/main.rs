@@ -9,4 +9,5 @@ mod panics;
 mod refusals;
 mod serve;
 mod shutdown;
+mod state;
 mod support;

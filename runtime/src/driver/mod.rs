@@ -15,6 +15,7 @@ pub(crate) mod epoll;
 pub(crate) mod net;
 pub(crate) mod sim;
 mod sockets;
+pub(crate) mod transfer;
 pub(crate) mod uring;
 
 use std::io;
@@ -77,11 +78,12 @@ impl Driver {
         }
     }
 
-    /// Whether a look at memory shows that a turn would deliver something. A backend that has to
-    /// ask the kernel for that says `false` and is asked by `turn`.
-    pub(crate) fn has_news(&self) -> bool {
+    /// Looks for news while the shard spins: in memory, and in what was made for frequent looks.
+    /// Tells whether something was delivered or a turn would deliver something. A backend that has
+    /// to ask the kernel for that says `false` and is asked by `turn`.
+    pub(crate) fn find(&self) -> bool {
         match self {
-            Self::Uring(driver) => driver.needs_turn(),
+            Self::Uring(driver) => driver.find(),
             Self::Epoll(_) => false,
             Self::Sim(driver) => driver.needs_turn(),
         }

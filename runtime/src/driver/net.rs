@@ -15,15 +15,14 @@
 //!     fn poll_read(&self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<io::Result<usize>>;
 //!     fn poll_read_chunk(&self, cx: &mut Context<'_>) -> Poll<io::Result<Chunk>>; // empty: end
 //!     fn poll_write(&self, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>>;
-//!     async fn read<B: IoBufMut>(&self, buf: B) -> BufResult<usize, B>;
 //!     async fn read_chunk(&self) -> io::Result<Chunk>;
-//!     async fn write<B: IoBuf>(&self, buf: B) -> BufResult<usize, B>;
 //!     fn shutdown(&self, how: Shutdown) -> io::Result<()>;
 //!     fn set_nodelay(&self, on: bool) -> io::Result<()>;
 //!     fn local_addr(&self) -> io::Result<SocketAddr>;
 //!     fn peer_addr(&self) -> io::Result<SocketAddr>;
 //!     fn into_fd(self) -> io::Result<OwnedFd>;                        // sim: Unsupported
 //! }
+//! impl Transfer for Stream { … }                                     // owned buffers
 //! ```
 //!
 //! Rules for each:
@@ -45,12 +44,15 @@
 //!   receive buffer when the pool is empty, and count that (`buffers_exhausted`).
 
 use std::io;
+use std::mem::MaybeUninit;
 use std::net::{Shutdown, SocketAddr};
 use std::os::fd::OwnedFd;
 use std::task::{Context, Poll};
 
+use super::transfer::Transfer;
+use super::uring::Flight;
 use super::{Driver, epoll, sim, uring};
-use crate::io::{BufResult, Chunk, IoBuf, IoBufMut};
+use crate::io::{Chunk, IoBuf, Wait, Waiters};
 use crate::net::ListenOptions;
 
 /// A listening socket of the shard's backend.
@@ -169,19 +171,9 @@ impl Stream {
         each!(self, stream => stream.poll_write(cx, bytes))
     }
 
-    /// Reads into an owned buffer.
-    pub(crate) async fn read<B: IoBufMut>(&self, buf: B) -> BufResult<usize, B> {
-        each!(self, stream => stream.read(buf).await)
-    }
-
     /// Receives into a buffer of the shard.
     pub(crate) async fn read_chunk(&self) -> io::Result<Chunk> {
         each!(self, stream => stream.read_chunk().await)
-    }
-
-    /// Writes from an owned buffer.
-    pub(crate) async fn write<B: IoBuf>(&self, buf: B) -> BufResult<usize, B> {
-        each!(self, stream => stream.write(buf).await)
     }
 
     /// Ends one direction, or both.
@@ -207,5 +199,38 @@ impl Stream {
     /// Takes the socket out of the driver.
     pub(crate) fn into_fd(self) -> io::Result<OwnedFd> {
         each!(self, stream => stream.into_fd())
+    }
+}
+
+impl Transfer for Stream {
+    fn readers(&self) -> &Waiters {
+        each!(self, stream => stream.readers())
+    }
+
+    fn writers(&self) -> &Waiters {
+        each!(self, stream => stream.writers())
+    }
+
+    fn poll_recv(
+        &self,
+        cx: &mut Context<'_>,
+        wait: &Wait<'_>,
+        room: &mut [MaybeUninit<u8>],
+    ) -> Poll<io::Result<usize>> {
+        each!(self, stream => stream.poll_recv(cx, wait, room))
+    }
+
+    fn poll_send(
+        &self,
+        cx: &mut Context<'_>,
+        wait: &Wait<'_>,
+        flight: &mut Option<Flight>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        each!(self, stream => stream.poll_send(cx, wait, flight, bytes))
+    }
+
+    fn abandon(&self, flight: Flight, buf: impl IoBuf) {
+        each!(self, stream => stream.abandon(flight, buf));
     }
 }

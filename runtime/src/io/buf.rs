@@ -114,7 +114,8 @@ pub unsafe trait IoBufMut: IoBuf {
 }
 
 /// Copies as much of `bytes` into the buffer as it can hold, sets its length, and returns how much
-/// that was.
+/// that was: a read without a stream.
+#[cfg(test)]
 pub(crate) fn copy_in<B: IoBufMut>(buf: &mut B, bytes: &[u8]) -> usize {
     let n = bytes.len().min(buf.bytes_total());
     let target = buf.as_buf_mut_ptr();

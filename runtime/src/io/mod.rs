@@ -22,6 +22,5 @@ pub use pool::Chunk;
 pub use slice::Slice;
 pub use traits::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
-pub(crate) use buf::copy_in;
 pub(crate) use pool::Pool;
 pub(crate) use waiters::{Wait, Waiters};

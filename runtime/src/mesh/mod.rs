@@ -14,6 +14,7 @@ mod doorbells;
 mod ends;
 mod link;
 mod outside;
+mod relocation;
 #[cfg(test)]
 mod tests;
 
@@ -24,3 +25,4 @@ pub use outside::{OutsideCall, OutsideShard};
 
 pub(crate) use doorbells::Doorbells;
 pub(crate) use ends::{Mesh, Pair};
+pub(crate) use relocation::relocating;

@@ -7,7 +7,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context as TaskContext, Poll, Wake, Waker};
 use std::thread::{self, Thread};
 
+use thread_aware::ThreadAware;
+
 use super::calls::{Answer, carry_out};
+use super::relocation::relocating;
 use crate::directory::Directory;
 use crate::error::{SubmitError, TrySubmitError};
 use crate::inbox::{Job, Refused};
@@ -85,6 +88,36 @@ impl OutsideShard {
         answer
     }
 
+    /// As [`Shard::submit_with`](crate::Shard::submit_with), from outside: `data` is relocated
+    /// once, on the shard, from no known source.
+    ///
+    /// # Errors
+    ///
+    /// As [`OutsideShard::submit`]; a panic of the relocation is the call's.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use corelane::{Placement, Runtime};
+    /// use thread_aware::{Arc, PerCore};
+    ///
+    /// let running = Runtime::builder().placement(Placement::Unpinned(2)).start()?;
+    /// let cache = Arc::<_, PerCore>::new(|| vec![0_u8; 64]);
+    /// let shard = running.shard(1);
+    /// let there = shard.submit_with(cache.clone(), |cache| async { cache }).wait()?;
+    /// assert!(!Arc::ptr_eq(&cache, &there));
+    /// running.shutdown(Duration::from_secs(5))?;
+    /// # Ok::<_, Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn submit_with<D, F, Fut>(&self, data: D, call: F) -> OutsideCall<Fut::Output>
+    where
+        D: ThreadAware + 'static,
+        F: FnOnce(D) -> Fut + Send + 'static,
+        Fut: Future + 'static,
+        Fut::Output: Send + 'static,
+    {
+        self.submit(relocating(None, data, call))
+    }
+
     /// As [`OutsideShard::submit`], but gives up at once when the inbox is full.
     ///
     /// # Errors
@@ -110,6 +143,25 @@ impl OutsideShard {
             Err(Refused::Full(_)) => Err(TrySubmitError::Full(())),
             Err(Refused::Closed(_)) => Err(TrySubmitError::ShardGone(())),
         }
+    }
+
+    /// As [`OutsideShard::submit_with`], but gives up at once when the inbox is full.
+    ///
+    /// # Errors
+    ///
+    /// As [`OutsideShard::try_submit`]; the data is dropped with the call, not relocated.
+    pub fn try_submit_with<D, F, Fut>(
+        &self,
+        data: D,
+        call: F,
+    ) -> Result<OutsideCall<Fut::Output>, TrySubmitError<()>>
+    where
+        D: ThreadAware + 'static,
+        F: FnOnce(D) -> Fut + Send + 'static,
+        Fut: Future + 'static,
+        Fut::Output: Send + 'static,
+    {
+        self.try_submit(relocating(None, data, call))
     }
 
     fn put(&self, job: Job, waiter: Option<&Waker>) -> Result<(), Refused> {

@@ -33,6 +33,8 @@ pub(crate) struct ShardCounters {
     pub(crate) lane_items: Counter,
     /// The most items found in one lane at once.
     pub(crate) lane_peak: Counter,
+    /// Data of calls that this shard relocated on its arrival.
+    pub(crate) relocations: Counter,
     /// `try_submit` calls that found the lane full.
     pub(crate) lane_refusals: Counter,
     /// System calls into the driver (`io_uring_enter` or `epoll_wait`).

@@ -55,6 +55,8 @@ pub struct ShardSnapshot {
     pub lane_items: u64,
     /// The most calls that were found waiting in one lane.
     pub lane_peak: u64,
+    /// Data of calls (`submit_with` and its like) that was relocated here on its arrival.
+    pub relocations: u64,
     /// Calls of `try_submit` that found the lane full.
     pub lane_refusals: u64,
     /// System calls into the driver (`io_uring_enter` or `epoll_wait`).
@@ -149,6 +151,7 @@ impl ShardSnapshot {
             foreign_wakes: counters.foreign_wakes.value(),
             lane_items: counters.lane_items.value(),
             lane_peak: counters.lane_peak.value(),
+            relocations: counters.relocations.value(),
             lane_refusals: counters.lane_refusals.value(),
             driver_enters: counters.enters.value(),
             driver_operations: counters.operations.value(),

@@ -1,15 +1,15 @@
 //! A TCP connection.
 
 use std::fmt;
+use std::future::Future;
 use std::io;
 use std::net::{Shutdown, SocketAddr};
 use std::task::{Context as TaskContext, Poll, ready};
 
 use super::{ToAddr, budget};
 use crate::driver::net::Stream;
-use crate::io::{
-    AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufResult, Chunk, Compat, IoBuf, IoBufMut,
-};
+use crate::driver::transfer::Transfer;
+use crate::io::{AsyncRead, AsyncReadExt, AsyncWrite, BufResult, Chunk, Compat, IoBuf, IoBufMut};
 use crate::shard::Context;
 
 /// A TCP connection of one shard.
@@ -119,9 +119,8 @@ impl TcpStream {
     ///
     /// A dropped future takes no bytes: they stay for the next read. Its buffer is freed when
     /// nothing uses it any more.
-    pub async fn read<B: IoBufMut>(&self, buf: B) -> BufResult<usize, B> {
-        budget().await;
-        self.inner.read(buf).await
+    pub fn read<B: IoBufMut>(&self, buf: B) -> impl Future<Output = BufResult<usize, B>> {
+        self.inner.read(buf)
     }
 
     /// Receives what there is into a buffer of the shard, without a copy. An empty chunk is the end
@@ -177,9 +176,8 @@ impl TcpStream {
     ///
     /// On a future that is dropped before it was ready, whether bytes were written is not known
     /// with the `uring` driver; with `epoll` none were.
-    pub async fn write<B: IoBuf>(&self, buf: B) -> BufResult<usize, B> {
-        budget().await;
-        self.inner.write(buf).await
+    pub fn write<B: IoBuf>(&self, buf: B) -> impl Future<Output = BufResult<usize, B>> {
+        self.inner.write(buf)
     }
 
     /// Writes all bytes of `buf`, as [`AsyncWriteExt::write_all`].
@@ -191,8 +189,8 @@ impl TcpStream {
     /// # Cancel safety
     ///
     /// None: a dropped future may have written a part.
-    pub async fn write_all<B: IoBuf>(&self, buf: B) -> BufResult<(), B> {
-        AsyncWriteExt::write_all(&mut &*self, buf).await
+    pub fn write_all<B: IoBuf>(&self, buf: B) -> impl Future<Output = BufResult<(), B>> {
+        self.inner.write_all(buf)
     }
 
     /// Ends one direction, or both. After `Shutdown::Write` the peer finds the end behind the last

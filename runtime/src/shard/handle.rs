@@ -5,6 +5,7 @@ use std::future::Future;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use thread_aware::ThreadAware;
 use thread_aware::affinity::Affinity;
 
 use super::Context;
@@ -85,8 +86,9 @@ impl Shard {
     /// Calls `call` on this shard and answers with what its future ends in.
     ///
     /// `call` moves to the shard; its future is made, polled and dropped there and need not be
-    /// `Send`. Nothing is relocated, since a closure's captures cannot be visited. The call is sent
-    /// at once, not at the first poll; when the lane is full it waits in order on this side.
+    /// `Send`. Nothing is relocated, since a closure's captures cannot be visited: see
+    /// [`Shard::submit_with`]. The call is sent at once, not at the first poll; when the lane is
+    /// full it waits in order on this side.
     ///
     /// Costs one block, one push and at most one ring each way; a call to the shard itself is a
     /// spawn. From a thread outside the runtime it goes through the shard's locked inbox.
@@ -130,6 +132,53 @@ impl Shard {
         }
     }
 
+    /// Calls `call` on this shard with `data`, which is told that it has moved.
+    ///
+    /// `data` is relocated once, on this shard, before `call` gets it: from the caller's affinity
+    /// to this shard's. From a thread that is no shard of this runtime the source is `None`; to the
+    /// caller's own shard both are the same, which keeps what `data` has and tells it where that
+    /// is. A call that is cancelled before it starts relocates nothing. What is not thread-aware is
+    /// wrapped in [`Unaware`](thread_aware::Unaware) here, so that the choice is seen; several
+    /// values go as a tuple.
+    ///
+    /// Beyond [`Shard::submit`] it costs the relocation, which the shard counts in its metrics.
+    ///
+    /// # Errors
+    ///
+    /// As [`Shard::submit`]; a panic of the relocation is the call's.
+    ///
+    /// # Cancel safety
+    ///
+    /// See [`Submit`].
+    ///
+    /// ```
+    /// # corelane::Runtime::builder().placement(corelane::Placement::Unpinned(2)).run(|| async {
+    /// use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+    /// use thread_aware::{Arc, PerCore, Unaware};
+    ///
+    /// let served = Arc::<AtomicU64, PerCore>::new(AtomicU64::default);
+    /// let there = corelane::shards()[1].clone();
+    /// let data = (served.clone(), Unaware("one request"));
+    /// let call = there.submit_with(data, |(served, request)| async move {
+    ///     served.fetch_add(1, Relaxed); // the counter of the other core
+    ///     request.len()
+    /// });
+    /// assert_eq!(call.await?, 11);
+    /// assert_eq!(served.load(Relaxed), 0);
+    /// # Ok::<_, corelane::SubmitError>(())
+    /// # })?.expect("the shard is there");
+    /// # Ok::<_, corelane::StartError>(())
+    /// ```
+    pub fn submit_with<D, F, Fut>(&self, data: D, call: F) -> Submit<Fut::Output>
+    where
+        D: ThreadAware + 'static,
+        F: FnOnce(D) -> Fut + Send + 'static,
+        Fut: Future + 'static,
+        Fut::Output: Send + 'static,
+    {
+        self.submit(mesh::relocating(self.source(), data, call))
+    }
+
     /// As [`Shard::submit`], but hands the call back when it would have to wait for room.
     ///
     /// # Errors
@@ -146,17 +195,66 @@ impl Shard {
         Fut: Future + 'static,
         Fut::Output: Send + 'static,
     {
+        if !self.has_room() {
+            return Err(TrySubmitError::Full(call));
+        }
+        Ok(self.submit(call))
+    }
+
+    /// As [`Shard::submit_with`], but hands data and call back when the call would have to wait for
+    /// room. What comes back was not relocated.
+    ///
+    /// # Errors
+    ///
+    /// As [`Shard::try_submit`].
+    ///
+    /// # Panics
+    ///
+    /// On a thread that is not a shard of this runtime.
+    pub fn try_submit_with<D, F, Fut>(
+        &self,
+        data: D,
+        call: F,
+    ) -> Result<Submit<Fut::Output>, TrySubmitError<(D, F)>>
+    where
+        D: ThreadAware + 'static,
+        F: FnOnce(D) -> Fut + Send + 'static,
+        Fut: Future + 'static,
+        Fut::Output: Send + 'static,
+    {
+        if !self.has_room() {
+            return Err(TrySubmitError::Full((data, call)));
+        }
+        Ok(self.submit_with(data, call))
+    }
+
+    /// Whether a call would go at once. That it would not is counted.
+    fn has_room(&self) -> bool {
         Context::with(|context| {
             assert!(
                 Arc::ptr_eq(context.directory(), &self.directory),
                 "try_submit is for the shards of one runtime; see OutsideShard"
             );
-            if self.index != context.index() && !context.mesh().has_room(self.index) {
+            let has_room = self.index == context.index() || context.mesh().has_room(self.index);
+            if !has_room {
                 context.counters().lane_refusals.add(1);
-                return Err(TrySubmitError::Full(call));
             }
-            Ok(mesh::send(context, self.index, call))
+            has_room
         })
+    }
+
+    pub(crate) fn directory(&self) -> &Arc<Directory> {
+        &self.directory
+    }
+
+    /// Where data comes from that is sent to this shard now.
+    fn source(&self) -> Option<Affinity> {
+        Context::try_with(|context| {
+            let directory = context.directory();
+            Arc::ptr_eq(directory, &self.directory)
+                .then(|| directory.member(context.index()).affinity)
+        })
+        .flatten()
     }
 
     /// This shard for threads outside the runtime.

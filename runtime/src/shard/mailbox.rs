@@ -117,12 +117,16 @@ impl Mailbox {
 
     /// Makes sure that wakes for `slot` have a place. The shard calls it before a token leaves.
     pub(crate) fn reserve(&self, slot: Slot) {
-        self.segments[slot.index() / SEGMENT_SLOTS].get_or_init(|| {
-            Box::new(Segment {
-                summary: AtomicU64::new(0),
-                words: std::array::from_fn(|_| AtomicU64::new(0)),
-            })
+        let segment = &self.segments[slot.index() / SEGMENT_SLOTS];
+        if segment.get().is_some() {
+            return;
+        }
+        // Made before the place is looked at again: allocating may spawn, and so come by here.
+        let made = Box::new(Segment {
+            summary: AtomicU64::new(0),
+            words: std::array::from_fn(|_| AtomicU64::new(0)),
         });
+        segment.get_or_init(|| made);
     }
 
     /// Leaves a wake for `slot` without ringing.

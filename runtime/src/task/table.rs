@@ -5,6 +5,9 @@ use std::cell::UnsafeCell;
 use super::raw::TaskRef;
 use super::token::{Generation, SLOTS_MAX, Slot};
 
+/// Slots that the first task makes room for.
+const SLOTS_FIRST: usize = 64;
+
 struct Entry {
     task: Option<TaskRef>,
     generation: Generation,
@@ -20,28 +23,44 @@ struct Slots {
 
 /// All tasks of a shard.
 ///
-/// Owner: the shard's thread. No call runs foreign code: tasks are handed out, never dropped here.
+/// Owner: the shard's thread. No call runs foreign code while the slots are borrowed: tasks are
+/// handed out, never dropped here, and memory is allocated and freed outside of the borrow, since a
+/// program's allocator is its own code and may spawn.
 #[derive(Default)]
 pub(crate) struct TaskTable {
     slots: UnsafeCell<Slots>,
 }
 
 impl Slots {
-    /// A slot that was never used before.
-    #[cold]
-    fn grow(&mut self, open: impl FnOnce(Slot)) -> Option<Slot> {
-        if self.entries.len() == SLOTS_MAX {
+    /// A free slot that was used before, with its next generation.
+    #[inline]
+    fn reuse(&mut self) -> Option<(Slot, Generation)> {
+        let slot = self.free?;
+        let entry = &self.entries[slot.index()];
+        self.free = entry.next_free;
+        Some((slot, entry.generation))
+    }
+
+    /// A slot that was never used before, if there is memory for it.
+    fn extend(&mut self) -> Option<(Slot, Generation)> {
+        if self.entries.len() == self.entries.capacity() {
             return None;
         }
-        let generation = Generation::default();
+        let (slot, generation) = (Slot::new(self.entries.len()), Generation::default());
         self.entries.push(Entry {
             task: None,
             generation,
             next_free: None,
         });
-        let slot = Slot::new(self.entries.len() - 1);
-        open(slot);
-        Some(slot)
+        Some((slot, generation))
+    }
+
+    /// Moves the entries to `larger` memory, and leaves there what is not needed any more.
+    fn move_to(&mut self, larger: &mut Vec<Entry>) {
+        if larger.capacity() > self.entries.capacity() {
+            larger.append(&mut self.entries);
+            std::mem::swap(larger, &mut self.entries);
+        }
     }
 }
 
@@ -49,7 +68,8 @@ impl TaskTable {
     #[inline]
     fn with_slots<R>(&self, f: impl FnOnce(&mut Slots) -> R) -> R {
         // SAFETY: Valid: the table lives. Exclusive: the table is on one thread (`UnsafeCell` makes
-        // it `!Sync`), and no `f` in this file calls anything that comes back here.
+        // it `!Sync`), and no `f` in this file calls anything that comes back here, nor allocates
+        // or frees, which may.
         f(unsafe { &mut *self.slots.get() })
     }
 
@@ -59,15 +79,27 @@ impl TaskTable {
     /// `open` is called first with a slot that was never used before.
     #[inline]
     pub(crate) fn vacate(&self, open: impl FnOnce(Slot)) -> Option<(Slot, Generation)> {
-        self.with_slots(|slots| {
-            let slot = match slots.free {
-                Some(slot) => slot,
-                None => slots.grow(open)?,
-            };
-            let entry = &mut slots.entries[slot.index()];
-            slots.free = entry.next_free;
-            Some((slot, entry.generation))
-        })
+        match self.with_slots(Slots::reuse) {
+            None => self.grow(open),
+            reused => reused,
+        }
+    }
+
+    #[cold]
+    fn grow(&self, open: impl FnOnce(Slot)) -> Option<(Slot, Generation)> {
+        loop {
+            if let Some((slot, generation)) = self.with_slots(Slots::extend) {
+                open(slot);
+                return Some((slot, generation));
+            }
+            let slots = self.slots();
+            if slots == SLOTS_MAX {
+                return None;
+            }
+            // Allocating may use the table: whether this is more is looked at afterwards.
+            let mut larger = Vec::with_capacity((2 * slots).clamp(SLOTS_FIRST, SLOTS_MAX));
+            self.with_slots(|slots| slots.move_to(&mut larger));
+        }
     }
 
     /// Puts a task into a slot that was taken out for it.
@@ -115,12 +147,8 @@ impl TaskTable {
 
     /// The tasks that are left, for the end of a shard.
     pub(crate) fn all(&self) -> Vec<TaskRef> {
-        self.with_slots(|slots| {
-            slots
-                .entries
-                .iter()
-                .filter_map(|entry| entry.task)
-                .collect()
-        })
+        (0..self.slots())
+            .filter_map(|index| self.task(Slot::new(index)))
+            .collect()
     }
 }

@@ -10,10 +10,16 @@ use std::{
     cell::Cell,
     collections::{BTreeMap, HashMap},
     marker::PhantomData,
+    num::NonZero,
     rc::Rc,
+    sync::Mutex,
 };
 
-use thread_aware::{ThreadAware, affinity::pinned_affinities};
+use thread_aware::{
+    Arc, ThreadAware, Unaware,
+    affinity::{Affinity, pinned_affinities},
+    storage::Strategy,
+};
 
 fn is_aware<T: ThreadAware>() {}
 
@@ -80,6 +86,39 @@ fn a_parameter_of_code_needs_nothing() {
     });
     assert_eq!((code.code)(1, 1), 2);
     assert_eq!(code.more.map(|code| code(1)), Some(3));
+}
+
+#[derive(ThreadAware)]
+pub struct Service<T, S: Strategy, U> {
+    pub shared: Vec<Arc<T, S>>,
+    pub plain: Option<Unaware<U>>,
+}
+
+/// A partition for even processors and one for odd ones; it is not thread-aware itself.
+pub struct Parity;
+
+impl Strategy for Parity {
+    fn index(affinity: Affinity) -> usize {
+        affinity.processor_index() % 2
+    }
+
+    fn count(_: Affinity) -> NonZero<usize> {
+        NonZero::new(2).expect("two is not zero")
+    }
+}
+
+// proves: TA-15
+#[test]
+fn parameters_of_shared_and_unaware_values_need_not_be_aware() {
+    let cores = pinned_affinities(&[2]);
+    let mut service = Service::<_, Parity, _> {
+        shared: vec![Arc::new(|| Mutex::new(OnlySend(Cell::new(0))))],
+        plain: Some(Unaware(OnlySend(Cell::new(1)))),
+    };
+    let before = service.shared[0].clone();
+    service.relocate(Some(cores[0]), cores[1]);
+    assert!(!Arc::ptr_eq(&before, &service.shared[0]), "it has moved");
+    assert_eq!(service.plain.map(|plain| plain.0.0.get()), Some(1));
 }
 
 pub trait Shape<T>: ThreadAware {

@@ -1,6 +1,6 @@
 //! The affinity and the id of its topology: plain numbers that any thread may copy.
 
-use core::fmt;
+use core::{fmt, num::NonZero};
 
 /// Says which topology an [`Affinity`] indexes into.
 ///
@@ -20,33 +20,45 @@ use core::fmt;
 ///
 /// [`pinned_affinities`]: super::pinned_affinities
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct TopologyId(u64);
+pub struct TopologyId(NonZero<u64>);
 
-const SHAPE: u64 = 1 << 63;
-#[cfg(feature = "std")]
-const ANONYMOUS: u64 = 1 << 62;
+// The family is in the two highest bits, never 00, so that an id is never 0 and an optional
+// affinity takes no more room than an affinity.
+const ANONYMOUS: u64 = 0b01 << 62;
+const SHAPE: u64 = 0b10 << 62;
 const FAMILIES: u64 = 0b11 << 62;
+#[cfg(feature = "threads")]
+const MACHINE: u64 = 0b11 << 62;
 
 impl TopologyId {
-    /// The id of the shape that was interned under `number`; only its low 62 bits are used.
+    /// The id of `number` in a family; only its low 62 bits are used.
+    const fn of(family: u64, number: u64) -> Self {
+        match NonZero::new(number & !FAMILIES | family) {
+            Some(id) => Self(id),
+            None => panic!("no family is 0"),
+        }
+    }
+
+    /// The id of the shape that was interned under `number`.
     pub(super) const fn shape(number: u64) -> Self {
-        Self(number & !FAMILIES | SHAPE)
+        Self::of(SHAPE, number)
     }
 
     /// The id of the list of processors that was interned under `number`.
     #[cfg(feature = "threads")]
     pub(super) const fn machine(number: u64) -> Self {
-        Self(number & !FAMILIES)
+        Self::of(MACHINE, number)
     }
 
     /// The id of one thread that has no affinity.
     #[cfg(feature = "std")]
     pub(super) const fn anonymous(number: u64) -> Self {
-        Self(number & !FAMILIES | ANONYMOUS)
+        Self::of(ANONYMOUS, number)
     }
 
+    #[inline]
     const fn is_anonymous(self) -> bool {
-        self.0 & FAMILIES == 1 << 62
+        self.0.get() & FAMILIES == ANONYMOUS
     }
 
     /// An id that no affinity has which anybody else can see: threads are numbered from 1.
@@ -56,12 +68,12 @@ impl TopologyId {
 
 impl fmt::Debug for TopologyId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let family = match self.0 & FAMILIES {
+        let family = match self.0.get() & FAMILIES {
             SHAPE => "shape",
-            0 => "machine",
-            _ => "anonymous",
+            ANONYMOUS => "anonymous",
+            _ => "machine",
         };
-        write!(f, "TopologyId({family} {:#x})", self.0 & !FAMILIES)
+        write!(f, "TopologyId({family} {:#x})", self.0.get() & !FAMILIES)
     }
 }
 
@@ -83,13 +95,12 @@ impl fmt::Debug for TopologyId {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Affinity {
     topology: TopologyId,
-    processor: u16,
-    region: u16,
-    processors: u16,
-    regions: u16,
+    /// Processor, region, processors and regions, 16 bits each from the highest. Two words pass in
+    /// two registers, which four short fields would not.
+    place: u64,
 }
 
-const _: () = assert!(size_of::<Affinity>() <= 16);
+const _: () = assert!(size_of::<Option<Affinity>>() <= 16);
 
 impl Affinity {
     /// The most processors, and the most memory regions, that one topology can have.
@@ -102,13 +113,11 @@ impl Affinity {
         (region, regions): (u16, u16),
     ) -> Self {
         debug_assert!(processor < processors && region < regions);
-        Self {
-            topology,
-            processor,
-            region,
-            processors,
-            regions,
-        }
+        let place = (processor as u64) << 48
+            | (region as u64) << 32
+            | (processors as u64) << 16
+            | regions as u64;
+        Self { topology, place }
     }
 
     /// Two processors in two regions of a topology that does not exist, to ask a strategy about.
@@ -123,52 +132,45 @@ impl Affinity {
     /// The affinity of a thread that entered none.
     #[cfg(feature = "std")]
     pub(super) const fn anonymous(number: u64) -> Self {
-        let topology = TopologyId::anonymous(number);
         Self {
-            topology,
-            processor: 0,
-            region: 0,
-            processors: 0,
-            regions: 0,
+            topology: TopologyId::anonymous(number),
+            place: 0,
         }
+    }
+
+    /// All but the topology, for comparisons; never 0 unless it is anonymous.
+    #[cfg(feature = "std")]
+    #[inline]
+    pub(crate) const fn word(self) -> u64 {
+        self.place
     }
 
     /// The index of the processor in its topology, from 0. It is not the kernel's number of it.
     #[inline]
     #[must_use]
     pub const fn processor_index(self) -> usize {
-        self.processor as usize
+        (self.place >> 48) as usize
     }
 
     /// The index of the memory region (the NUMA node) in its topology, from 0.
     #[inline]
     #[must_use]
     pub const fn memory_region_index(self) -> usize {
-        self.region as usize
+        (self.place >> 32) as u16 as usize
     }
 
     /// How many processors the topology has; 0 for an anonymous affinity.
     #[inline]
     #[must_use]
     pub const fn processor_count(self) -> usize {
-        self.processors as usize
+        (self.place >> 16) as u16 as usize
     }
 
     /// How many memory regions the topology has; 0 for an anonymous affinity.
     #[inline]
     #[must_use]
     pub const fn memory_region_count(self) -> usize {
-        self.regions as usize
-    }
-
-    /// All but the topology in one word, for comparisons; never 0 unless it is anonymous.
-    #[cfg(feature = "std")]
-    #[inline(always)]
-    pub(crate) const fn word(self) -> u64 {
-        (self.processor as u64)
-            | (self.region as u64) << 16
-            | (self.processors as u64) << 32
-            | (self.regions as u64) << 48
+        self.place as u16 as usize
     }
 
     /// Which topology the indices refer to.
@@ -199,7 +201,11 @@ impl fmt::Debug for Affinity {
         write!(
             f,
             "Affinity(processor {} of {}, region {} of {}, {:?})",
-            self.processor, self.processors, self.region, self.regions, self.topology
+            self.processor_index(),
+            self.processor_count(),
+            self.memory_region_index(),
+            self.memory_region_count(),
+            self.topology
         )
     }
 }

@@ -12,17 +12,21 @@ use core::ptr::NonNull;
 /// where the memory begins.
 type Distance = usize;
 
-/// The bytes of both, which keep the alignment of either.
+/// What allocators give without being asked.
+const BEGIN_ALIGN: usize = 16;
+
+/// The bytes of both, which keep the alignment of either and of where the memory begins.
 const fn note<H>() -> usize {
     assert!(align_of::<H>() <= align_of::<Distance>());
-    size_of::<Distance>() + size_of::<H>().next_multiple_of(align_of::<Distance>())
+    (size_of::<Distance>() + size_of::<H>()).next_multiple_of(BEGIN_ALIGN)
 }
 
 /// The layout that is asked for, which holds `count` values wherever it begins.
 fn layout<H, T>(count: usize) -> Layout {
     let values = Layout::array::<T>(count).expect("a table of at most 65,536 small slots fits");
-    let size = values.size() + align_of::<T>() + const { note::<H>() };
-    Layout::from_size_align(size, align_of::<Distance>()).expect("little more than the values")
+    let slack = align_of::<T>().saturating_sub(BEGIN_ALIGN);
+    let size = values.size() + slack + const { note::<H>() };
+    Layout::from_size_align(size, BEGIN_ALIGN).expect("little more than the values")
 }
 
 /// Memory for `count` values, not written yet, behind `header`.
@@ -39,8 +43,8 @@ pub(super) fn allocate<H, T>(header: H, count: usize) -> NonNull<T> {
     let values = unsafe { begin.byte_add(distance) }.cast::<T>();
     // SAFETY: In bounds: the distance is at least a note.
     let place = unsafe { values.byte_sub(note) }.cast::<Distance>();
-    // SAFETY: Valid and aligned: behind a whole number of words from an alignment of at least a
-    // word. Exclusive: new memory.
+    // SAFETY: Valid and aligned: a whole number of words before an alignment of at least a word.
+    // Exclusive: new memory.
     unsafe { place.write(distance) };
     // SAFETY: In bounds: a note is a distance and a header.
     let place = unsafe { place.add(1) }.cast::<H>();
@@ -56,7 +60,7 @@ pub(super) fn allocate<H, T>(header: H, count: usize) -> NonNull<T> {
 /// `values` came from `allocate` with this `H` and is not freed.
 pub(super) unsafe fn header<H, T>(values: NonNull<T>) -> NonNull<H> {
     let back = const { note::<H>() - size_of::<Distance>() };
-    // SAFETY: In bounds: `allocate` put it there.
+    // SAFETY: In bounds: `allocate` put it behind the distance, which begins the note.
     unsafe { values.byte_sub(back) }.cast()
 }
 

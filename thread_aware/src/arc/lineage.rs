@@ -34,8 +34,15 @@ pub(super) type Maker<T> = Box<dyn Fn(&T, Option<Affinity>, Affinity) -> StdArc<
 /// What all handles of one `Arc` have in common.
 pub(super) struct Lineage<T: ?Sized> {
     shared: CachePadded<Shared>,
+    own: CachePadded<Own<T>>,
+}
+
+/// The first value, and what misses read. Both fit into one pair of lines, so that a first touch
+/// fetches little; hits need neither.
+#[repr(C)]
+struct Own<T: ?Sized> {
     /// The value that was there first and its handles that never moved; unused without such.
-    eager: CachePadded<Node<T>>,
+    eager: Node<T>,
     has_eager: bool,
     /// The slot where the eager value is at home; set once.
     home: AtomicPtr<Node<T>>,
@@ -80,21 +87,29 @@ impl<T: ?Sized> Lineage<T> {
                 weak: AtomicUsize::new(1),
                 ignored: [(); 3].map(|()| AtomicU64::new(0)),
             }),
-            eager: CachePadded::new(eager),
-            has_eager,
-            home: AtomicPtr::new(ptr::null_mut()),
-            tables: AtomicPtr::new(ptr::null_mut()),
-            maker: UnsafeCell::new(maker),
+            own: CachePadded::new(Own {
+                eager,
+                has_eager,
+                home: AtomicPtr::new(ptr::null_mut()),
+                tables: AtomicPtr::new(ptr::null_mut()),
+                maker: UnsafeCell::new(maker),
+            }),
         };
         // SAFETY: Valid: just allocated, and aligned. Exclusive: nobody else has the pointer.
         unsafe { lineage.write(built) };
         // SAFETY: As above, and written.
-        unsafe { lineage.as_mut() }.eager.lineage = lineage.as_ptr();
+        unsafe { lineage.as_mut() }.own.eager.lineage = lineage.as_ptr();
         lineage
     }
 
+    /// The pointer that the lineage was allocated with, which may free it.
+    pub(super) fn raw(&self) -> NonNull<Self> {
+        // SAFETY: `build` wrote the eager node's, which is not null.
+        unsafe { NonNull::new_unchecked(self.own.eager.lineage.cast_mut()) }
+    }
+
     pub(super) fn eager(&self) -> NonNull<Node<T>> {
-        NonNull::from(&*self.eager)
+        NonNull::from(&self.own.eager)
     }
 
     /// The node of `affinity`'s partition; a topology that is new here gets its table.
@@ -103,10 +118,10 @@ impl<T: ?Sized> Lineage<T> {
         affinity: Affinity,
     ) -> Result<NonNull<Node<T>>, RelocateError> {
         let (topology, index, len) = address::<S>(affinity)?;
-        if topology == TopologyId::UNPLACED && self.has_eager {
+        if topology == TopologyId::UNPLACED && self.own.has_eager {
             return Ok(self.eager());
         }
-        let slots = table::find_or_append(&self.tables, topology, len, self)
+        let slots = table::find_or_append(&self.own.tables, topology, len, self.raw())
             .map_err(|first| differs(affinity, first, len))?;
         // SAFETY: `index < len`, which is the table's number of slots.
         let place = unsafe { table::node(slots, index) };
@@ -125,17 +140,17 @@ impl<T: ?Sized> Lineage<T> {
         affinity: Affinity,
     ) -> Result<Option<NonNull<Node<T>>>, RelocateError> {
         let (topology, index, len) = address::<S>(affinity)?;
-        if topology == TopologyId::UNPLACED && self.has_eager {
+        if topology == TopologyId::UNPLACED && self.own.has_eager {
             return Ok(Some(self.eager()));
         }
-        let found = table::find(&self.tables, topology, len);
+        let found = table::find(&self.own.tables, topology, len);
         let slots = found.map_err(|first| differs(affinity, first, len))?;
         // SAFETY: `index < len`, which is the table's number of slots.
         Ok(slots.map(|slots| unsafe { table::node(slots, index) }))
     }
 
     pub(super) fn maker(&self) -> Option<&Maker<T>> {
-        let place = self.maker.with(|place| place);
+        let place = self.own.maker.with(|place| place);
         // SAFETY: Valid: a part of `self`. Shared: it is taken out by the last strong reference
         // only, and whoever asks for a maker has a handle.
         unsafe { &*place }.as_ref()
@@ -144,7 +159,7 @@ impl<T: ?Sized> Lineage<T> {
     /// Makes `node` the home of the eager value, unless that has one or the node has a value.
     pub(super) fn record(&self, node: &Node<T>) {
         // Relaxed: only the exchange in `settle` decides.
-        if !self.home.load(Relaxed).is_null() {
+        if !self.own.home.load(Relaxed).is_null() {
             return;
         }
         if node.advance(EMPTY, HOMING) || node.state() == HOMING {
@@ -160,6 +175,7 @@ impl<T: ?Sized> Lineage<T> {
         // Relaxed: the home is a choice and publishes nothing; the eager value itself was there
         // before any second thread was.
         let exchanged = self
+            .own
             .home
             .compare_exchange(ptr::null_mut(), place, Relaxed, Relaxed);
         let is_home = exchanged.map_or_else(|home| ptr::eq(home, place), |_| true);
@@ -179,7 +195,7 @@ impl<T: ?Sized> Lineage<T> {
             HOMED | FILLING => {
                 // SAFETY: The eager node has been READY since it was made; the lineage is the
                 // caller's promise.
-                let eager = unsafe { self.eager.kept() };
+                let eager = unsafe { self.own.eager.kept() };
                 if let Some(value) = eager
                     && node.advance(HOMED, FILLING)
                 {
@@ -219,12 +235,12 @@ impl<T: ?Sized> Lineage<T> {
     /// The caller has a strong reference for as long as it uses the iterator.
     pub(super) unsafe fn values(&self) -> impl Iterator<Item = &StdArc<T>> {
         // SAFETY: The strong reference is the caller's promise.
-        table::nodes(&self.tables).filter_map(|node| unsafe { self.value(node) })
+        table::nodes(&self.own.tables).filter_map(|node| unsafe { self.value(node) })
     }
 
     /// The eager node and that of every partition.
     fn nodes(&self) -> impl Iterator<Item = &Node<T>> {
-        iter::once(&*self.eager).chain(table::nodes(&self.tables))
+        iter::once(&self.own.eager).chain(table::nodes(&self.own.tables))
     }
 
     /// Counts a relocation that did nothing.
@@ -329,7 +345,7 @@ impl<T: ?Sized> Lineage<T> {
     ///
     /// There is no strong reference any more, and the caller has seen what the last ones did.
     unsafe fn drop_values(&self) {
-        let maker = self.maker.with_mut(|maker| {
+        let maker = self.own.maker.with_mut(|maker| {
             // SAFETY: Valid: a part of `self`. Exclusive: whoever reads it has a strong reference,
             // and there is none (the caller's promise).
             unsafe { (*maker).take() }
@@ -353,16 +369,11 @@ impl<I: Iterator> Drop for Rest<I> {
 
 #[cfg(all(test, not(corelane_loom)))]
 impl<T: ?Sized> Lineage<T> {
-    /// Where the counts, the eager node, and what is only read begin.
-    pub(super) const fn offsets() -> [usize; 5] {
+    /// Where the counts of all partitions and the rest begin, and how long the rest is.
+    pub(super) const fn layout() -> (usize, usize, usize) {
         use core::mem::offset_of;
-        [
-            offset_of!(Self, shared),
-            offset_of!(Self, eager),
-            offset_of!(Self, home),
-            offset_of!(Self, tables),
-            offset_of!(Self, maker),
-        ]
+        let (shared, own) = (offset_of!(Self, shared), offset_of!(Self, own));
+        (shared, own, size_of::<Own<T>>())
     }
 }
 
@@ -370,12 +381,12 @@ impl<T: ?Sized> Drop for Lineage<T> {
     fn drop(&mut self) {
         // A handle here would be left without its memory.
         assert_eq!(
-            self.eager.handles.owned(),
+            self.own.eager.handles.owned(),
             0,
             "a partition with handles is never freed"
         );
         // SAFETY: `&mut self` is the last use of the tables.
-        unsafe { table::free(&mut self.tables) };
+        unsafe { table::free(&mut self.own.tables) };
     }
 }
 

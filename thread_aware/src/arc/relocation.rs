@@ -25,11 +25,8 @@ impl<T: Send + Sync + ?Sized, S: Strategy> ThreadAware for Arc<T, S> {
     /// affinities of one topology, or more than 65,536 partitions.
     #[inline]
     fn relocate(&mut self, source: Option<Affinity>, destination: Affinity) {
-        if self.is_at(destination) {
-            return;
-        }
-        if let Err(error) = self.go(source, destination) {
-            self.keep(error);
+        if !self.go(destination) {
+            self.relocate_far(source, destination);
         }
     }
 }
@@ -62,53 +59,64 @@ impl<T: Send + Sync + ?Sized, S: Strategy> Arc<T, S> {
         source: Option<Affinity>,
         destination: Affinity,
     ) -> Result<(), RelocateError> {
-        if this.is_at(destination) {
+        if this.go(destination) {
             return Ok(());
         }
-        this.go(source, destination)
+        this.go_far(source, destination)
             .inspect_err(|error| this.count(*error))
     }
 
-    /// Whether the handle is where `destination` was found to be before.
+    /// Relocates within the handle's table, if the destination is there and has its value.
     ///
-    /// A strategy answers the same for the same affinity, so index and count need no second check.
+    /// Every access checks its index and count, except that a node remembers one affinity for
+    /// which that was done: a strategy answers the same for the same affinity.
     #[inline]
-    fn is_at(&self, destination: Affinity) -> bool {
+    fn go(&mut self, destination: Affinity) -> bool {
         if is_single::<S>() {
             return S::index(destination) == 0;
         }
         let node = self.node();
+        if node.topology != destination.topology() {
+            return false;
+        }
         // Relaxed: a number to compare.
-        node.at.load(Relaxed) == destination.word() && node.topology == destination.topology()
+        if node.at.load(Relaxed) == destination.word() {
+            return true;
+        }
+        let (index, len) = (S::index(destination), S::count(destination).get());
+        if node.len != len || index >= len {
+            return false;
+        }
+        // SAFETY: Never null: an eager node has a topology that no affinity has.
+        let slots = unsafe { ptr::NonNull::new_unchecked(node.slots) };
+        // SAFETY: `index < len`, which is the table's number of slots.
+        let target = unsafe { table::node(slots, index) };
+        if target == self.node {
+            return true;
+        }
+        // SAFETY: Valid: the handle's partition holds the lineage. Shared: as ever.
+        let node = unsafe { target.as_ref() };
+        if node.state() != READY {
+            return false;
+        }
+        // SAFETY: READY was seen just now, and the lineage is held.
+        let Some(value) = (unsafe { node.kept() }) else {
+            return false;
+        };
+        // SAFETY: A node of this handle's table, and its value.
+        unsafe { self.move_to(target, pointer(value)) };
+        true
     }
 
-    /// Adopts the value of a partition of the same table, or goes the long way. Every access checks
-    /// its index and count.
-    #[inline]
-    fn go(&mut self, source: Option<Affinity>, destination: Affinity) -> Result<(), RelocateError> {
-        let node = self.node();
-        let (index, len) = (S::index(destination), S::count(destination).get());
-        if node.topology == destination.topology() && node.len == len && index < len {
-            // SAFETY: Never null: an eager node has a topology that no affinity has.
-            let slots = unsafe { ptr::NonNull::new_unchecked(node.slots) };
-            // SAFETY: `index < len`, which is the table's number of slots.
-            let target = unsafe { table::node(slots, index) };
-            // SAFETY: Valid: the handle's partition holds the lineage. Shared: as ever.
-            let node = unsafe { target.as_ref() };
-            if node.state() == READY && target != self.node {
-                // SAFETY: READY was seen just now, and the lineage is held.
-                if let Some(value) = unsafe { node.kept() } {
-                    // SAFETY: A node of this handle's table, and its value.
-                    unsafe { self.move_to(target, pointer(value)) };
-                    return Ok(());
-                }
-            }
+    /// The long way, out of line so that the short ones need no stack.
+    #[inline(never)]
+    fn relocate_far(&mut self, source: Option<Affinity>, destination: Affinity) {
+        if let Err(error) = self.go_far(source, destination) {
+            self.keep(error);
         }
-        self.go_far(source, destination)
     }
 
     /// To a value that is not there yet, to another topology, or from the eager node.
-    #[inline(never)]
     fn go_far(
         &mut self,
         source: Option<Affinity>,
@@ -116,7 +124,7 @@ impl<T: Send + Sync + ?Sized, S: Strategy> Arc<T, S> {
     ) -> Result<(), RelocateError> {
         let lineage = self.lineage();
         let target = lineage.place::<S>(destination)?;
-        if target == ptr::NonNull::from(self.node()) {
+        if target == self.node {
             return Ok(());
         }
         // SAFETY: Valid: the handle's partition holds the lineage. Shared: as ever.

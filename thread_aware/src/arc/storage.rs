@@ -73,10 +73,9 @@ impl<T: ?Sized, S: Strategy> Storage<T, S> {
         lineage.hold();
         let storage = Self::new();
         // Shared with nobody yet, so any ordering does.
-        storage.lineage.store(
-            ptr::from_ref(lineage).cast_mut(),
-            release(Site::StoragePublish),
-        );
+        storage
+            .lineage
+            .store(lineage.raw().as_ptr(), release(Site::StoragePublish));
         storage
     }
 

@@ -49,7 +49,7 @@ pub(super) fn find_or_append<T: ?Sized>(
     list: &Link<T>,
     topology: TopologyId,
     len: usize,
-    lineage: *const Lineage<T>,
+    lineage: NonNull<Lineage<T>>,
 ) -> Result<NonNull<Slot<T>>, usize> {
     if let Some(found) = find(list, topology, len)? {
         return Ok(found);
@@ -160,11 +160,11 @@ pub(super) fn nodes<T: ?Sized>(list: &Link<T>) -> impl Iterator<Item = &Node<T>>
 fn allocate<T: ?Sized>(
     topology: TopologyId,
     len: usize,
-    lineage: *const Lineage<T>,
+    lineage: NonNull<Lineage<T>>,
 ) -> NonNull<Slot<T>> {
     let slots = block::allocate::<Link<T>, Slot<T>>(AtomicPtr::new(ptr::null_mut()), len);
     for index in 0..len {
-        let node = Node::empty(topology, len, slots.as_ptr(), lineage);
+        let node = Node::empty(topology, len, slots.as_ptr(), lineage.as_ptr());
         // SAFETY: In bounds of the block.
         let slot = unsafe { slots.add(index) };
         // SAFETY: Valid: in the block, and aligned. Exclusive: nobody else knows it yet.

@@ -79,7 +79,7 @@ impl<T: ?Sized, S: Strategy> Weak<T, S> {
             if node.enter() > 0 {
                 // Others were faster, and their partition holds the lineage already.
                 // SAFETY: The reference taken above, which is not the last.
-                unsafe { Lineage::release(NonNull::from(lineage)) };
+                unsafe { Lineage::release(lineage.raw()) };
             }
         }
         // SAFETY: The handle counted above holds the lineage.

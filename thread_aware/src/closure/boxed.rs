@@ -1,7 +1,8 @@
 //! Closures in boxes: a box of one is one itself.
 //!
-//! For those that are called once this takes more: `call_once(self)` cannot be called on a trait object, whose size nobody knows. So every
-//! once-closure also has a form of it that takes the box, by an implementation for all of them.
+//! For those that are called once this takes more. `call_once(self)` cannot be called on a trait
+//! object, whose size nobody knows. So every once-closure also has a form of it that takes the box,
+//! by an implementation for all of them.
 
 use alloc::boxed::Box;
 

@@ -28,9 +28,9 @@ use crate::affinity::Affinity;
 /// That is on purpose. All handles of a std `Arc` share one value and one count: relocating
 /// through one handle is impossible without exclusive access, and doing nothing would leave every
 /// core writing the count's line, which is what a relocation is there to end, without a word to
-/// whoever expected it. Whoever wants to share in spite of that says so by writing an
-/// implementation that does nothing for the type that holds the `Arc`. The same holds for shared
-/// references.
+/// whoever expected it. The [`Arc`](crate::Arc) of this crate is the one to take. Whoever wants to
+/// share in spite of that says so, by wrapping the std `Arc` in [`Unaware`](crate::Unaware). The
+/// same holds for shared references, but for those to text and paths.
 ///
 /// ```compile_fail,E0277
 /// use thread_aware::{ThreadAware, affinity::pinned_affinities};

@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering::Relaxed;
 
 use loom::thread;
-use thread_aware::{Arc, ThreadAware, Weak, model};
+use thread_aware::{Arc, ThreadAware, Weak, affinity::pinned_affinities, model};
 
 use crate::models::{Handle, cores, explore, lineage, two_partitions};
 
@@ -39,6 +39,10 @@ pub(crate) const MODELS: &[(&str, fn())] = &[
         weak_handle_outlives_the_values,
     ),
     ("hits_write_no_common_line", hits_write_no_common_line),
+    (
+        "writes_do_not_grow_with_cores",
+        writes_do_not_grow_with_cores,
+    ),
 ];
 
 /// Each goes to where the other one comes from.
@@ -212,5 +216,39 @@ pub(crate) fn hits_write_no_common_line() {
             here.iter().all(|line| !there.contains(line)),
             "{here:x?} {there:x?}"
         );
+    });
+}
+
+/// What a thread writes is the same with 3 partitions and with 256.
+pub(crate) fn writes_do_not_grow_with_cores() {
+    explore(|| {
+        let counts = [3, 256].map(|count| {
+            let cores = pinned_affinities(&[count]);
+            let (mut mine, drops) = lineage();
+            let mut counted = Vec::new();
+            let mut count = |what: &mut dyn FnMut()| {
+                model::writes();
+                what();
+                counted.push(model::writes().len());
+            };
+            let mut other = mine.clone();
+            other.relocate(Some(cores[0]), cores[1]);
+            mine.relocate(None, cores[0]);
+            let mut stays = Some(mine.clone());
+            count(&mut || mine.relocate(Some(cores[0]), cores[0]));
+            count(&mut || mine.relocate(Some(cores[0]), cores[1]));
+            count(&mut || drop(mine.clone()));
+            count(&mut || stays = None); // closes partition 0
+            count(&mut || mine.relocate(Some(cores[1]), cores[0])); // opens it
+            drop(other);
+            count(&mut || drop(Arc::downgrade(&mine).upgrade()));
+            count(&mut || mine.relocate(Some(cores[0]), cores[1])); // brings the reference along
+            count(&mut || mine.relocate(Some(cores[1]), cores[2])); // makes the value
+            drop(mine);
+            assert_eq!(drops.load(Relaxed), 3);
+            counted
+        });
+        assert_eq!(counts[0], [0, 2, 2, 2, 3, 4, 2, 5]);
+        assert_eq!(counts[0], counts[1]);
     });
 }

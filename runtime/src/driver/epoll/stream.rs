@@ -1,9 +1,4 @@
 //! Reading and writing.
-#![allow(
-    unsafe_code,
-    reason = "the kernel writes to memory that is not initialised"
-)]
-
 use std::future::poll_fn;
 use std::io;
 use std::mem::MaybeUninit;
@@ -18,7 +13,9 @@ use rustix::net::{self, RecvFlags, SendFlags};
 use super::Epoll;
 use super::source::Source;
 use crate::driver::sockets;
-use crate::io::{BufResult, Chunk, IoBuf, IoBufMut, Wait};
+use crate::driver::transfer::Transfer;
+use crate::driver::uring::Flight;
+use crate::io::{Chunk, IoBuf, Wait, Waiters};
 
 /// A connected socket.
 #[derive(Debug)]
@@ -67,7 +64,7 @@ impl Stream {
         buf: &mut [u8],
     ) -> Poll<io::Result<usize>> {
         let wait = Wait::polled(&self.source.read().waiters);
-        self.poll_recv(cx, &wait, buf.len(), |fd| {
+        self.poll_recv_by(cx, &wait, buf.len(), |fd| {
             net::recv(fd, &mut *buf, RecvFlags::DONTWAIT).map(|(n, _)| n)
         })
     }
@@ -81,16 +78,7 @@ impl Stream {
 
     /// Writes from borrowed memory, or keeps the waker of the last caller.
     pub(crate) fn poll_write(&self, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        self.poll_send(cx, &Wait::polled(&self.source.write().waiters), bytes)
-    }
-
-    /// Reads into an owned buffer.
-    pub(crate) async fn read<B: IoBufMut>(&self, mut buf: B) -> BufResult<usize, B> {
-        let wait = Wait::new(&self.source.read().waiters);
-        let room = buf.bytes_total();
-        let read = poll_fn(|cx| self.poll_recv(cx, &wait, room, |fd| recv_into(fd, &mut buf)));
-        let result = read.await;
-        (result, buf)
+        self.poll_send_now(cx, &Wait::polled(&self.source.write().waiters), bytes)
     }
 
     /// Receives into a buffer of the shard.
@@ -98,13 +86,6 @@ impl Stream {
         let wait = Wait::new(&self.source.read().waiters);
         let buffer = Wait::new(self.source.driver().pool.returned());
         poll_fn(|cx| self.poll_recv_chunk(cx, &wait, &buffer)).await
-    }
-
-    /// Writes from an owned buffer.
-    pub(crate) async fn write<B: IoBuf>(&self, buf: B) -> BufResult<usize, B> {
-        let wait = Wait::new(&self.source.write().waiters);
-        let result = poll_fn(|cx| self.poll_send(cx, &wait, buf.as_slice())).await;
-        (result, buf)
     }
 
     /// Ends one direction, or both.
@@ -133,7 +114,7 @@ impl Stream {
     }
 
     /// Receives up to `room` bytes by `recv`.
-    fn poll_recv(
+    fn poll_recv_by(
         &self,
         cx: &mut Context<'_>,
         wait: &Wait<'_>,
@@ -170,7 +151,7 @@ impl Stream {
             buffer.wait(cx.waker());
             return Poll::Pending;
         };
-        let received = self.poll_recv(cx, wait, pool.slot_bytes(), |fd| {
+        let received = self.poll_recv_by(cx, wait, pool.slot_bytes(), |fd| {
             pool.fill(id, |slot| {
                 net::recv(fd, slot, RecvFlags::DONTWAIT).map(|(n, _)| n)
             })
@@ -184,7 +165,7 @@ impl Stream {
         }
     }
 
-    fn poll_send(
+    fn poll_send_now(
         &self,
         cx: &mut Context<'_>,
         wait: &Wait<'_>,
@@ -202,17 +183,37 @@ impl Stream {
     }
 }
 
-/// Receives to the start of the buffer and sets its length.
-fn recv_into<B: IoBufMut>(fd: BorrowedFd<'_>, buf: &mut B) -> Result<usize, Errno> {
-    let total = buf.bytes_total();
-    let start = buf.as_buf_mut_ptr().cast::<MaybeUninit<u8>>();
-    // SAFETY: Valid: `IoBufMut` promises `total` bytes there, which need not be initialised.
-    // Exclusive: `buf` is borrowed mutably, and the slice ends before `buf` is used again.
-    let room = unsafe { std::slice::from_raw_parts_mut(start, total) };
-    let ((filled, _), _) = net::recv(fd, room, RecvFlags::DONTWAIT)?;
-    let n = filled.len();
-    // SAFETY: Valid: the kernel has written the first `n` bytes. Exclusive: `buf` is borrowed
-    // mutably.
-    unsafe { buf.set_init(n) };
-    Ok(n)
+impl Transfer for Stream {
+    fn readers(&self) -> &Waiters {
+        &self.source.read().waiters
+    }
+
+    fn writers(&self) -> &Waiters {
+        &self.source.write().waiters
+    }
+
+    fn poll_recv(
+        &self,
+        cx: &mut Context<'_>,
+        wait: &Wait<'_>,
+        room: &mut [MaybeUninit<u8>],
+    ) -> Poll<io::Result<usize>> {
+        self.poll_recv_by(cx, wait, room.len(), |fd| {
+            net::recv(fd, &mut *room, RecvFlags::DONTWAIT).map(|(_, n)| n)
+        })
+    }
+
+    fn poll_send(
+        &self,
+        cx: &mut Context<'_>,
+        wait: &Wait<'_>,
+        _flight: &mut Option<Flight>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        self.poll_send_now(cx, wait, bytes)
+    }
+
+    fn abandon(&self, _flight: Flight, _buf: impl IoBuf) {
+        unreachable!("no send is ever in flight here");
+    }
 }

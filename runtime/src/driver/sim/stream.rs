@@ -2,6 +2,7 @@
 
 use std::future::poll_fn;
 use std::io;
+use std::mem::MaybeUninit;
 use std::net::{Shutdown, SocketAddr};
 use std::os::fd::OwnedFd;
 use std::rc::Rc;
@@ -12,7 +13,9 @@ use rustix::io::Errno;
 use super::SimDriver;
 use super::connection::{End, Side, Waits};
 use super::network::Segment;
-use crate::io::{BufResult, Chunk, IoBuf, IoBufMut, Wait, copy_in};
+use crate::driver::transfer::Transfer;
+use crate::driver::uring::Flight;
+use crate::io::{Chunk, IoBuf, Wait, Waiters};
 use crate::task::wake_all;
 
 /// The most bytes of one segment.
@@ -85,7 +88,7 @@ impl Stream {
         buf: &mut [u8],
     ) -> Poll<io::Result<usize>> {
         let wait = Wait::polled(&self.waits.read);
-        self.poll_recv(cx, &wait, buf.len(), |bytes| {
+        self.poll_recv_by(cx, &wait, buf.len(), |bytes| {
             let n = bytes.len().min(buf.len());
             buf[..n].copy_from_slice(&bytes[..n]);
             n
@@ -101,16 +104,7 @@ impl Stream {
 
     /// Writes from borrowed memory, or keeps the waker of the last caller.
     pub(crate) fn poll_write(&self, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        self.poll_send(cx, &Wait::polled(&self.waits.write), bytes)
-    }
-
-    /// Reads into an owned buffer.
-    pub(crate) async fn read<B: IoBufMut>(&self, mut buf: B) -> BufResult<usize, B> {
-        let wait = Wait::new(&self.waits.read);
-        let room = buf.bytes_total();
-        let read = poll_fn(|cx| self.poll_recv(cx, &wait, room, |bytes| copy_in(&mut buf, bytes)));
-        let result = read.await;
-        (result, buf)
+        self.poll_send_now(cx, &Wait::polled(&self.waits.write), bytes)
     }
 
     /// Receives into a buffer of the shard.
@@ -118,13 +112,6 @@ impl Stream {
         let wait = Wait::new(&self.waits.read);
         let buffer = Wait::new(self.driver.pool.returned());
         poll_fn(|cx| self.poll_recv_chunk(cx, &wait, &buffer)).await
-    }
-
-    /// Writes from an owned buffer.
-    pub(crate) async fn write<B: IoBuf>(&self, buf: B) -> BufResult<usize, B> {
-        let wait = Wait::new(&self.waits.write);
-        let result = poll_fn(|cx| self.poll_send(cx, &wait, buf.as_slice())).await;
-        (result, buf)
     }
 
     /// Ends one direction, or both.
@@ -210,7 +197,7 @@ impl Stream {
     }
 
     /// Takes received bytes out with `copy`, which says how many it took.
-    fn poll_recv(
+    fn poll_recv_by(
         &self,
         cx: &mut Context<'_>,
         wait: &Wait<'_>,
@@ -254,7 +241,7 @@ impl Stream {
             buffer.wait(cx.waker());
             return Poll::Pending;
         };
-        let received = self.poll_recv(cx, wait, pool.slot_bytes(), |bytes| {
+        let received = self.poll_recv_by(cx, wait, pool.slot_bytes(), |bytes| {
             pool.fill(id, |slot| {
                 let n = bytes.len().min(slot.len());
                 slot[..n].copy_from_slice(&bytes[..n]);
@@ -270,7 +257,7 @@ impl Stream {
         }
     }
 
-    fn poll_send(
+    fn poll_send_now(
         &self,
         cx: &mut Context<'_>,
         wait: &Wait<'_>,
@@ -313,6 +300,45 @@ impl Stream {
             network.send(world, self.connection, self.side.other(), data);
             bytes = rest;
         }
+    }
+}
+
+impl Transfer for Stream {
+    fn readers(&self) -> &Waiters {
+        &self.waits.read
+    }
+
+    fn writers(&self) -> &Waiters {
+        &self.waits.write
+    }
+
+    fn poll_recv(
+        &self,
+        cx: &mut Context<'_>,
+        wait: &Wait<'_>,
+        room: &mut [MaybeUninit<u8>],
+    ) -> Poll<io::Result<usize>> {
+        self.poll_recv_by(cx, wait, room.len(), |bytes| {
+            let n = bytes.len().min(room.len());
+            for (place, byte) in room.iter_mut().zip(bytes) {
+                place.write(*byte);
+            }
+            n
+        })
+    }
+
+    fn poll_send(
+        &self,
+        cx: &mut Context<'_>,
+        wait: &Wait<'_>,
+        _flight: &mut Option<Flight>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        self.poll_send_now(cx, wait, bytes)
+    }
+
+    fn abandon(&self, _flight: Flight, _buf: impl IoBuf) {
+        unreachable!("no send is ever in flight here");
     }
 }
 

@@ -11,6 +11,7 @@ use futures_util::future::{join, join_all};
 use super::connection::WINDOW_BYTES;
 use super::*;
 use crate::driver::bell::Bell;
+use crate::driver::transfer::Transfer;
 use crate::net::ListenOptions;
 use crate::settings::IdlePolicy;
 use crate::sync::{AtomicBool, Ordering};

@@ -8,6 +8,7 @@ use io_uring::{IoUring, opcode};
 use super::driver::{BUFFER_GROUP, Uring};
 use super::ring::{Block, Ring};
 use super::slots::Key;
+use super::stream::Socket;
 use super::token::Token;
 use crate::time::Instant;
 
@@ -37,6 +38,7 @@ impl Uring {
     pub(crate) fn close(&self, limit: Duration) -> io::Result<usize> {
         self.bell.set_ring_fd(None);
         self.closing.set(true);
+        self.cool(Socket::arm_receive);
         for socket in std::mem::take(&mut *self.starved.borrow_mut()) {
             socket.fed();
         }

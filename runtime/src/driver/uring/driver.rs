@@ -67,6 +67,10 @@ pub(crate) struct Uring {
     awaited: Cell<usize>,
     /// Whether a park in a crowd gathers completions.
     gathers: bool,
+    /// Whether the shard spins before it parks.
+    pub(super) spins: bool,
+    /// The stream that is received from at once while the shard spins.
+    pub(super) hot: RefCell<Option<Rc<Socket>>>,
     pub(super) bell: &'static Bell,
     counters: Arc<ShardCounters>,
     features: UringFeatures,
@@ -141,6 +145,8 @@ impl Uring {
             crowd: Cell::new(0),
             awaited: Cell::new(0),
             gathers: features.gather && parts.idle == IdlePolicy::Park,
+            spins: parts.idle != IdlePolicy::Park,
+            hot: RefCell::default(),
             bell: parts.bell,
             counters: parts.counters,
             features,
@@ -159,8 +165,9 @@ impl Uring {
     }
 
     /// As [`Driver::turn`](crate::driver::Driver::turn): at most one system call, none without
-    /// news.
+    /// news, and one more for a hot stream.
     pub(crate) fn turn(&self) {
+        self.look();
         self.feed();
         if let Some(ring) = &mut *self.ring.borrow_mut()
             && ring.needs_enter()
@@ -174,7 +181,14 @@ impl Uring {
     /// As [`Driver::needs_turn`](crate::driver::Driver::needs_turn).
     pub(crate) fn needs_turn(&self) -> bool {
         let ring_news = self.ring.borrow_mut().as_mut().is_some_and(Ring::has_news);
-        ring_news || (!self.starved.borrow().is_empty() && self.buffers_at_hand() > 0)
+        ring_news
+            || self.is_hot()
+            || (!self.starved.borrow().is_empty() && self.buffers_at_hand() > 0)
+    }
+
+    /// As [`Driver::find`](crate::driver::Driver::find).
+    pub(crate) fn find(&self) -> bool {
+        self.look() || self.ring.borrow_mut().as_mut().is_some_and(Ring::has_news)
     }
 
     /// As [`Driver::park`](crate::driver::Driver::park).
@@ -182,6 +196,8 @@ impl Uring {
         if let Some(error) = self.failure.take() {
             return Err(error);
         }
+        // A poll, so that the stream becomes hot again when the reader has come back.
+        self.cool(Socket::arm_poll);
         let fed = self.feed();
         let entered = match &mut *self.ring.borrow_mut() {
             // What waits behind a full queue must not wait for a completion.
@@ -194,7 +210,7 @@ impl Uring {
     }
 
     /// How a park waits.
-    fn block(&self, timeout: Option<Duration>) -> Block {
+    pub(super) fn block(&self, timeout: Option<Duration>) -> Block {
         let time = timeout.unwrap_or(PARK_MAX).min(PARK_MAX);
         if self.gathers && self.is_crowded() && time > GATHER_WINDOW {
             return Block::Gather(self.awaited.get().clamp(1, GATHER_MAX), time);

@@ -16,6 +16,7 @@
 mod bufring;
 mod close;
 mod driver;
+mod hot;
 mod listener;
 mod msg;
 mod probe;
@@ -34,4 +35,5 @@ mod tests;
 pub(crate) use close::RingKeepalive;
 pub(crate) use driver::Uring;
 pub(crate) use listener::Listener;
+pub(crate) use send::Flight;
 pub(crate) use stream::Stream;

@@ -5,7 +5,6 @@
 //! nobody empties ends its receive ([`STASH_CHUNKS`], [`STASH_BYTES`]), so that one connection
 //! cannot drain the shard's buffers.
 
-use std::future::poll_fn;
 use std::io;
 use std::mem::MaybeUninit;
 use std::rc::Rc;
@@ -19,7 +18,7 @@ use rustix::net::RecvFlags;
 use super::driver::{BUFFER_GROUP, Op};
 use super::slots::Key;
 use super::stream::Socket;
-use crate::io::{BufResult, Chunk, IoBufMut, Wait};
+use crate::io::{Chunk, Wait};
 
 /// Chunks that a stream may hold before its receive is ended.
 const STASH_CHUNKS: usize = 16;
@@ -63,25 +62,7 @@ impl Socket {
         self.poll_into(wait, cx, room)
     }
 
-    pub(super) async fn read<B: IoBufMut>(self: &Rc<Self>, mut buf: B) -> BufResult<usize, B> {
-        let wait = Wait::new(&self.readers);
-        let read = poll_fn(|cx| {
-            let (start, len) = (buf.as_buf_mut_ptr().cast(), buf.bytes_total());
-            // SAFETY: Valid: the buffer promises room for `len` bytes. Exclusive: it is owned here
-            // and not touched while this slice lives.
-            let room = unsafe { std::slice::from_raw_parts_mut(start, len) };
-            self.poll_into(&wait, cx, room)
-        })
-        .await;
-        if let Ok(n) = read {
-            // SAFETY: Valid: the first `n` bytes were received just now. Exclusive: the buffer is
-            // owned here.
-            unsafe { buf.set_init(n) };
-        }
-        (read, buf)
-    }
-
-    fn poll_into(
+    pub(super) fn poll_into(
         self: &Rc<Self>,
         wait: &Wait<'_>,
         cx: &mut Context<'_>,
@@ -113,6 +94,9 @@ impl Socket {
             }
             return Tried::Wait;
         }
+        if self.hot.get() {
+            return Tried::Wait;
+        }
         let received = if self.expects_nothing() {
             Ok(None)
         } else {
@@ -123,12 +107,12 @@ impl Socket {
             Ok(None) => self
                 .arm_read()
                 .map_or_else(|error| Tried::Ready(Err(error)), |()| Tried::Wait),
-            Err(error) => Tried::Ready(Err(error)),
+            Err(error) => Tried::Ready(Err(error.into())),
         }
     }
 
     /// Receives at once; `None` when nothing has arrived.
-    fn receive_now(&self, room: &mut [MaybeUninit<u8>]) -> io::Result<Option<usize>> {
+    pub(super) fn receive_now(&self, room: &mut [MaybeUninit<u8>]) -> Result<Option<usize>, Errno> {
         loop {
             match rustix::net::recv(&self.fd, &mut *room, RecvFlags::DONTWAIT) {
                 Ok((_, n)) => {
@@ -144,7 +128,7 @@ impl Socket {
                     return Ok(None);
                 }
                 Err(Errno::INTR) => {}
-                Err(error) => return Err(error.into()),
+                Err(error) => return Err(error),
             }
         }
     }
@@ -168,7 +152,7 @@ impl Socket {
 
     /// Takes in whether the last piece was larger than a receive buffer. The end of a large message
     /// is a small piece: it takes some of those in a row to change the way back.
-    fn measure(&self, large: bool) {
+    pub(super) fn measure(&self, large: bool) {
         self.bulk.set(if large {
             BULK_HOLD
         } else {
@@ -198,7 +182,7 @@ impl Socket {
         if let Some(ended) = self.take_end() {
             return Tried::Ready(ended.map(|()| Chunk::end()));
         }
-        if self.receive.get().is_some() {
+        if self.receive.get().is_some() || self.hot.get() {
             return Tried::Wait;
         }
         match self.chunk_now() {
@@ -239,7 +223,7 @@ impl Socket {
             }
             Err(error) => {
                 pool.give_back(id);
-                Err(error)
+                Err(error.into())
             }
         }
     }
@@ -281,8 +265,16 @@ impl Socket {
         }
     }
 
-    /// Arms a multishot receive, or a poll where that or its buffers are missing.
+    /// Makes this the hot stream, or arms a receive.
     fn arm(self: &Rc<Self>) -> io::Result<()> {
+        if self.driver.heat(self) {
+            return Ok(());
+        }
+        self.arm_receive()
+    }
+
+    /// Arms a multishot receive, or a poll where that or its buffers are missing.
+    pub(super) fn arm_receive(self: &Rc<Self>) -> io::Result<()> {
         let driver = &self.driver;
         driver.feed();
         if driver.given.get() == 0 {
@@ -295,7 +287,7 @@ impl Socket {
         Ok(())
     }
 
-    fn arm_poll(self: &Rc<Self>) -> io::Result<()> {
+    pub(super) fn arm_poll(self: &Rc<Self>) -> io::Result<()> {
         if self.readable.get().is_none() {
             let key = self.poll_once(Op::Readable(Rc::clone(self)), PollFlags::IN)?;
             self.readable.set(Some(key));

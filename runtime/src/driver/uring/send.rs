@@ -23,7 +23,7 @@ use rustix::net::SendFlags;
 use super::driver::Op;
 use super::slots::Key;
 use super::stream::Socket;
-use crate::io::{BufResult, IoBuf, Wait};
+use crate::io::{IoBuf, Wait};
 
 /// Where a socket's one send is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,37 +57,29 @@ impl Sending {
     }
 }
 
-/// A write's buffer, and its send while one is in flight.
-struct Writing<'a, B: IoBuf> {
-    socket: &'a Rc<Socket>,
-    buf: Option<B>,
-    key: Option<Key>,
-}
+/// Names a send in the kernel, for the write that waits for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Flight(Key);
 
 impl Socket {
-    pub(super) async fn write<B: IoBuf>(self: &Rc<Self>, buf: B) -> BufResult<usize, B> {
-        if buf.bytes_init() == 0 {
-            return (Ok(0), buf);
+    /// Goes on with the send that `flight` names, or begins one.
+    pub(super) fn poll_send(
+        self: &Rc<Self>,
+        wait: &Wait<'_>,
+        cx: &mut Context<'_>,
+        flight: &mut Option<Flight>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        if bytes.is_empty() {
+            return Poll::Ready(Ok(0));
         }
-        let wait = Wait::new(&self.writers);
-        let mut writing = Writing {
-            socket: self,
-            buf: Some(buf),
-            key: None,
-        };
-        let result = poll_fn(|cx| match writing.step() {
+        match self.step(flight, bytes) {
             Some(result) => Poll::Ready(result),
             None => {
                 wait.wait(cx.waker());
                 Poll::Pending
             }
-        })
-        .await;
-        let buf = writing
-            .buf
-            .take()
-            .expect("the buffer leaves only here and in drop");
-        (result, buf)
+        }
     }
 
     pub(super) fn poll_write(
@@ -161,69 +153,71 @@ impl Socket {
     }
 }
 
-impl<B: IoBuf> Writing<'_, B> {
-    /// Goes on as far as it can; `None` when it must wait for the socket's writers to be woken.
-    fn step(&mut self) -> Option<io::Result<usize>> {
-        match (self.socket.send.get(), self.key) {
-            (SendState::Done(done, result), Some(key)) if done == key => {
-                self.key = None;
-                self.socket.send.set(SendState::Idle);
-                self.socket.writers.wake_all();
+impl Socket {
+    /// Goes on as far as it can; `None` when it must wait for the writers to be woken.
+    fn step(
+        self: &Rc<Self>,
+        flight: &mut Option<Flight>,
+        bytes: &[u8],
+    ) -> Option<io::Result<usize>> {
+        match (self.send.get(), *flight) {
+            (SendState::Done(done, result), Some(Flight(key))) if done == key => {
+                *flight = None;
+                self.send.set(SendState::Idle);
+                self.writers.wake_all();
                 if let Ok(n) = usize::try_from(result) {
                     return Some(Ok(n));
                 }
                 match Errno::from_raw_os_error(-result) {
-                    Errno::INTR | Errno::AGAIN => self.begin(),
+                    Errno::INTR | Errno::AGAIN => self.begin(flight, bytes),
                     error => Some(Err(error.into())),
                 }
             }
-            (SendState::Idle, _) => self.begin(),
+            (SendState::Idle, _) => self.begin(flight, bytes),
             _ => None,
         }
     }
 
-    fn begin(&mut self) -> Option<io::Result<usize>> {
-        let buf = self.buf.as_ref()?;
+    fn begin(
+        self: &Rc<Self>,
+        flight: &mut Option<Flight>,
+        bytes: &[u8],
+    ) -> Option<io::Result<usize>> {
         // In a crowd the send joins the others in the next `enter`.
-        if !self.socket.driver.is_crowded() || buf.bytes_init() >= 2048 {
-            match self.socket.send_now(buf.as_slice()) {
+        if !self.driver.is_crowded() {
+            match self.send_now(bytes) {
                 Ok(Some(n)) => return Some(Ok(n)),
                 Ok(None) => {}
                 Err(error) => return Some(Err(error)),
             }
         }
-        let len = u32::try_from(buf.bytes_init()).unwrap_or(u32::MAX);
+        let len = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
         let flags = SendFlags::NOSIGNAL.bits().cast_signed();
-        let send = opcode::Send::new(Fd(self.socket.raw_fd()), buf.as_init_ptr(), len).flags(flags);
+        let send = opcode::Send::new(Fd(self.raw_fd()), bytes.as_ptr(), len).flags(flags);
         let sending = Sending {
-            socket: Rc::clone(self.socket),
+            socket: Rc::clone(self),
             abandoned: None,
         };
-        match self.socket.driver.start(Op::Send(sending), send.build()) {
+        match self.driver.start(Op::Send(sending), send.build()) {
             Ok(key) => {
-                self.key = Some(key);
-                self.socket.send.set(SendState::Flight(key));
+                *flight = Some(Flight(key));
+                self.send.set(SendState::Flight(key));
                 None
             }
             Err(error) => Some(Err(error)),
         }
     }
-}
 
-impl<B: IoBuf> Drop for Writing<'_, B> {
-    fn drop(&mut self) {
-        let (Some(key), Some(buf)) = (self.key, self.buf.take()) else {
-            return;
-        };
-        let socket = self.socket;
-        if let SendState::Done(done, _) = socket.send.get()
+    /// Nobody waits for a send any more.
+    pub(super) fn abandon(&self, Flight(key): Flight, buf: impl IoBuf) {
+        if let SendState::Done(done, _) = self.send.get()
             && done == key
         {
-            socket.send.set(SendState::Idle);
-            socket.writers.wake_all();
+            self.send.set(SendState::Idle);
+            self.writers.wake_all();
             return;
         }
-        socket.driver.abandon_send(key, buf);
+        self.driver.abandon_send(key, buf);
     }
 }
 

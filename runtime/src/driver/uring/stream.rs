@@ -2,6 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::io;
+use std::mem::MaybeUninit;
 use std::net::{Shutdown, SocketAddr};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
 use std::rc::Rc;
@@ -14,11 +15,12 @@ use rustix::net::sockopt;
 
 use super::driver::{Op, Uring};
 use super::receive::End;
-use super::send::SendState;
+use super::send::{Flight, SendState};
 use super::slots::Key;
 use super::stash::Stash;
 use crate::driver::sockets;
-use crate::io::{BufResult, Chunk, IoBuf, IoBufMut, Wait, Waiters};
+use crate::driver::transfer::Transfer;
+use crate::io::{Chunk, IoBuf, Wait, Waiters};
 
 /// How often `into_fd` lets the kernel finish before it gives up, and how long each time.
 const RELEASE_ROUNDS: u32 = 50;
@@ -51,6 +53,8 @@ pub(super) struct Socket {
     pub(super) skips: Cell<u8>,
     /// Whether a poll has said that there are bytes.
     pub(super) polled: Cell<bool>,
+    /// Whether this is the shard's hot stream.
+    pub(super) hot: Cell<bool>,
     /// Chunks that arrived and were not read yet.
     pub(super) stash: RefCell<Stash>,
     /// What comes behind the stash.
@@ -76,6 +80,7 @@ impl Socket {
             bulk: Cell::new(0),
             skips: Cell::new(0),
             polled: Cell::new(false),
+            hot: Cell::new(false),
             stash: RefCell::default(),
             end: Cell::new(End::Open),
             starved: Cell::new(false),
@@ -172,20 +177,10 @@ impl Stream {
             .poll_write(&Wait::polled(&self.socket.writers), cx, bytes)
     }
 
-    /// Reads into an owned buffer.
-    pub(crate) async fn read<B: IoBufMut>(&self, buf: B) -> BufResult<usize, B> {
-        self.socket.read(buf).await
-    }
-
     /// Receives into a buffer of the shard.
     pub(crate) async fn read_chunk(&self) -> io::Result<Chunk> {
         let wait = Wait::new(&self.socket.readers);
         std::future::poll_fn(|cx| self.socket.poll_read_chunk(&wait, cx)).await
-    }
-
-    /// Writes from an owned buffer.
-    pub(crate) async fn write<B: IoBuf>(&self, buf: B) -> BufResult<usize, B> {
-        self.socket.write(buf).await
     }
 
     /// Ends one direction, or both.
@@ -236,6 +231,39 @@ impl Stream {
     }
 }
 
+impl Transfer for Stream {
+    fn readers(&self) -> &Waiters {
+        &self.socket.readers
+    }
+
+    fn writers(&self) -> &Waiters {
+        &self.socket.writers
+    }
+
+    fn poll_recv(
+        &self,
+        cx: &mut Context<'_>,
+        wait: &Wait<'_>,
+        room: &mut [MaybeUninit<u8>],
+    ) -> Poll<io::Result<usize>> {
+        self.socket.poll_into(wait, cx, room)
+    }
+
+    fn poll_send(
+        &self,
+        cx: &mut Context<'_>,
+        wait: &Wait<'_>,
+        flight: &mut Option<Flight>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        self.socket.poll_send(wait, cx, flight, bytes)
+    }
+
+    fn abandon(&self, flight: Flight, buf: impl IoBuf) {
+        self.socket.abandon(flight, buf);
+    }
+}
+
 impl Socket {
     fn in_flight(&self) -> bool {
         let polls = [self.receive.get(), self.readable.get(), self.writable.get()];
@@ -248,6 +276,7 @@ impl Drop for Stream {
         self.socket.open.set(false);
         self.socket.cancel();
         self.socket.driver.forget_starved(&self.socket);
+        self.socket.driver.forget_hot(&self.socket);
         // The chunks give their buffers back, which may wake others: without the borrow.
         let stash = self.socket.stash.take();
         drop(stash);

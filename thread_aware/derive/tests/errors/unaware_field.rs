@@ -1,11 +1,13 @@
-use std::sync::Arc;
-
 use thread_aware::ThreadAware;
+
+struct Table;
 
 #[derive(ThreadAware)]
 struct Shared {
     name: String,
-    table: Arc<[u8]>,
+    tables: Vec<Table>,
+    #[thread_aware(skip)]
+    skipped: Table,
 }
 
 fn main() {}

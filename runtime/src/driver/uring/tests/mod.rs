@@ -4,6 +4,7 @@
 mod accept;
 mod chaos;
 mod close;
+mod hot;
 mod receive;
 mod rings;
 mod send;
@@ -19,12 +20,15 @@ use super::setup::{Setup, Wanted};
 use super::{Listener, Stream, Uring};
 use crate::driver::DriverParts;
 use crate::driver::bell::Bell;
+use crate::driver::transfer::Transfer;
 use crate::net::ListenOptions;
 use crate::settings::IdlePolicy;
 use crate::sync::{AtomicBool, Ordering};
 
 /// Fruitless waits, of a tenth of a second each, before a test gives up.
 const PATIENCE: u32 = 300;
+/// Looks before a park.
+const LOOKS: u32 = 100;
 
 struct Woken(AtomicBool);
 
@@ -42,6 +46,7 @@ struct Shape {
     entries: u32,
     buffers: u16,
     buffer_bytes: usize,
+    idle: IdlePolicy,
 }
 
 const NEWEST: Shape = Shape {
@@ -49,11 +54,21 @@ const NEWEST: Shape = Shape {
     entries: 64,
     buffers: 64,
     buffer_bytes: 4096,
+    idle: IdlePolicy::Park,
 };
 
-/// The newest way, the way without multishot operations, and the way of the oldest kernels.
-const SHAPES: [Shape; 3] = [
+/// The newest way, on a shard that spins before it parks. It has more buffers than the kernel takes
+/// at first: a hot stream receives into one of the others.
+const SPINNING: Shape = Shape {
+    buffers: 128,
+    idle: IdlePolicy::Spin,
+    ..NEWEST
+};
+
+/// The newest ways, the way without multishot operations, and the way of the oldest kernels.
+const SHAPES: [Shape; 4] = [
     NEWEST,
+    SPINNING,
     Shape {
         wanted: Wanted {
             multishot_accept: false,
@@ -81,7 +96,7 @@ fn open(shape: Shape) -> (Rc<Uring>, &'static Bell) {
         ring_entries: shape.entries,
         buffers: shape.buffers,
         buffer_bytes: shape.buffer_bytes,
-        idle: IdlePolicy::Park,
+        idle: shape.idle,
     };
     (Uring::open_with(parts, shape.wanted).unwrap(), bell)
 }
@@ -123,7 +138,7 @@ fn block_on<F: Future>(driver: &Uring, future: F) -> F::Output {
                 Poll::Pending => driver.turn(),
             }
         }
-        driver.park(Some(Duration::from_millis(100))).unwrap();
+        rest(driver);
     }
     panic!("nobody woke the future");
 }
@@ -135,9 +150,18 @@ fn turn_until(driver: &Uring, mut done: impl FnMut() -> bool) {
         if done() {
             return;
         }
-        driver.park(Some(Duration::from_millis(100))).unwrap();
+        rest(driver);
     }
     panic!("what was waited for did not happen");
+}
+
+/// Looks for a moment, as a shard does that spins, and parks.
+fn rest(driver: &Uring) {
+    if (0..LOOKS).any(|_| driver.find()) {
+        driver.turn();
+    } else {
+        driver.park(Some(Duration::from_millis(100))).unwrap();
+    }
 }
 
 fn poll_once<F: Future>(future: F) -> Poll<F::Output> {

@@ -24,7 +24,15 @@ fn a_turn_without_news_makes_no_system_call() {
 #[test]
 fn a_turn_submits_and_reaps_with_one_system_call() {
     const STREAMS: usize = 12;
-    on_every_shape(|driver| {
+    // Where shards spin, the hot stream is received from without the ring.
+    for shape in SHAPES.map(|shape| Shape {
+        idle: IdlePolicy::Park,
+        ..shape
+    }) {
+        on(shape, turn_once_a_round);
+    }
+
+    fn turn_once_a_round(driver: &Rc<Uring>) {
         let pairs: Vec<_> = (0..STREAMS).map(|_| pair(driver)).collect();
         driver.turn();
         let counters = driver.counters();
@@ -46,7 +54,7 @@ fn a_turn_submits_and_reaps_with_one_system_call() {
                 assert!(matches!(read, Poll::Ready((Ok(8), buf)) if buf == [round; 8]));
             }
         }
-    });
+    }
 }
 
 #[test]
@@ -252,6 +260,7 @@ fn a_bell_that_rings_into_a_full_completion_queue_rings_again() {
                 setup,
                 ..Wanted::ALL
             },
+            ..NEWEST
         });
         let pairs: Vec<_> = (0..100).map(|_| pair(&driver)).collect();
         for (stream, _) in &pairs {
