@@ -65,8 +65,8 @@
 //! target (see [`thread_aware`]), and finds its part of that core.
 //!
 //! [`Sharded`] starts a service with a part on every shard, calls its parts and stops it; a
-//! [`Remote`] stands for one value that stays where it is. A [`ServiceGroup`] bounds how many calls a
-//! shard has with another one at a time.
+//! [`Remote`] stands for one value that stays where it is. A [`ServiceGroup`] bounds how many calls
+//! a shard has with another one at a time.
 //!
 //! For a stream of values take a [`lane`](lane()): a bounded ring with one sender and one receiver.
 //! A value costs a small part of a call (bench rows `mesh_one_way` and `submit_spin`), and the

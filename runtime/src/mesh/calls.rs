@@ -40,7 +40,7 @@ impl<T> Submit<T> {
     pub(super) fn cancel(&self) {
         match &self.0 {
             State::Here(handle) => handle.abort(),
-            State::There(sent) => sent.cancel(),
+            State::There(sent) => sent.give_up(),
             // Who waits for the end of a call is a shard of the target's runtime.
             State::Outside(_) | State::Done => {}
         }
