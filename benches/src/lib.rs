@@ -11,6 +11,7 @@ mod lanes;
 mod mesh;
 mod tasks;
 mod tcp;
+mod thread_aware;
 
 use corelane_bench_harness::{BenchError, Entry};
 
@@ -24,6 +25,7 @@ pub fn entries() -> Vec<Entry> {
         tasks::entries(),
         mesh::entries(),
         tcp::entries(),
+        thread_aware::entries(),
     ]
     .concat()
 }

@@ -7,8 +7,9 @@ use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
 
+use crate::home::ResidentKey;
 use crate::sync::{AtomicU64, Ordering};
-use crate::task::wake_all;
+use crate::task::{Departure, Departures, wake_all};
 
 /// Something to do on the shard, made outside of it.
 pub(crate) type Job = Box<dyn FnOnce() + Send>;
@@ -34,9 +35,12 @@ struct Content {
 pub(crate) struct Inbox {
     capacity: usize,
     content: Mutex<Content>,
-    /// Jobs that were put and have not been started: a turn takes no lock without need, and a
-    /// runtime that drains waits for them as for tasks.
+    /// What is left for the shard to do: jobs that were put and have not been started, and
+    /// departures. A turn takes no lock without need, and a runtime that drains waits for both as
+    /// for tasks.
     waiting: AtomicU64,
+    /// Values of the shard that are to be dropped: put without the lock, and never refused.
+    departures: Departures,
 }
 
 impl std::fmt::Debug for Inbox {
@@ -53,6 +57,7 @@ impl Inbox {
             capacity,
             content: Mutex::default(),
             waiting: AtomicU64::new(0),
+            departures: Departures::new(),
         }
     }
 
@@ -80,7 +85,20 @@ impl Inbox {
         Ok(())
     }
 
-    /// Whether there are jobs that have not been started.
+    /// Takes a departure in, without a lock. The caller then rings the shard.
+    pub(crate) fn depart(&self, departure: Departure) {
+        self.departures.put(departure);
+        // Release: pairs with the Acquire in `has_any`. It comes last: who sees the number finds
+        // the departure.
+        self.waiting.fetch_add(1, Ordering::Release);
+    }
+
+    /// Takes the departures, oldest first. The shard says [`Inbox::started`] of each.
+    pub(crate) fn departed(&self) -> impl Iterator<Item = ResidentKey> {
+        self.departures.take()
+    }
+
+    /// Whether there are jobs that have not been started, or departures.
     pub(crate) fn has_any(&self) -> bool {
         self.waiting.load(Ordering::Acquire) > 0
     }
@@ -100,9 +118,11 @@ impl Inbox {
         jobs
     }
 
-    /// One job that was taken has run: what it started is counted as a task by now.
+    /// One job that was taken has run: what it started is counted as a task by now. Or a value that
+    /// departed was dropped.
     pub(crate) fn started(&self) {
-        // Release: pairs with the Acquire in `has_any`, so that who misses the job sees its task.
+        // Release: pairs with the Acquire in `has_any`, so that who misses the job sees its task. A
+        // departure may be taken before it is counted: the number wraps for that moment.
         self.waiting.fetch_sub(1, Ordering::Release);
     }
 

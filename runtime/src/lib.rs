@@ -64,6 +64,9 @@
 //! [`Shard::submit_with`] takes data along that is told of its move: it is relocated once, on the
 //! target (see [`thread_aware`]), and finds its part of that core.
 //!
+//! [`Sharded`] starts a service with a part on every shard, calls its parts and stops it; a
+//! [`Remote`] stands for one value that stays where it is.
+//!
 //! For a stream of values take a [`lane`](lane()): a bounded ring with one sender and one receiver.
 //! A value costs a small part of a call (bench rows `mesh_one_way` and `submit_spin`), and the
 //! other end is told once a turn.
@@ -228,6 +231,7 @@ mod driver;
 #[doc(hidden)]
 pub mod entry;
 mod error;
+mod home;
 mod inbox;
 pub mod io;
 mod local;
@@ -240,6 +244,7 @@ pub mod net;
 mod sched;
 mod settings;
 mod shard;
+mod sharded;
 pub mod shutdown;
 pub mod signal;
 pub mod sim;
@@ -254,9 +259,11 @@ pub use directory::DriverInfo;
 pub use error::{
     DriverError, JoinError, Panic, ShutdownError, StartError, SubmitError, TrySubmitError,
 };
+pub use home::Remote;
 pub use local::ShardLocal;
 pub use mesh::{Inlet, Outlet, OutsideCall, OutsideShard, Submit};
 pub use settings::{Driver, IdlePolicy, Placement};
 pub use shard::{Shard, shard, shards};
+pub use sharded::{Invoke, InvokeError, Local, Sharded, ShardedError, StopError};
 pub use start::{Builder, Running, Runtime};
 pub use task::{JoinHandle, spawn};

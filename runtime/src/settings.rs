@@ -10,7 +10,8 @@ pub enum IdlePolicy {
     /// streams have news at a time, a sleep on `io_uring` gathers it for up to 20 µs (Linux 6.12).
     Park,
     /// Looks for work for this long, then sleeps. The default, with [`IdlePolicy::SPIN_DEFAULT`].
-    /// Zero looks once; [`Duration::MAX`] is [`IdlePolicy::Spin`].
+    /// Zero looks once; [`Duration::MAX`] is [`IdlePolicy::Spin`]. It also wakes as long before a
+    /// timer is due, up to 50 µs, and looks from there on, so that timers end on time.
     SpinThenPark(Duration),
     /// Never sleeps: a whole core a shard, for the shortest wakes.
     Spin,

@@ -3,24 +3,19 @@
 #![cfg(target_arch = "x86_64")]
 #![allow(clippy::unwrap_used)]
 
-use std::io::{BufRead, BufReader, Read, Write};
-use std::os::unix::process::parent_id;
-use std::process::{Child, Command, Stdio};
+mod tracer;
+
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use corelane::task::yield_now;
 use corelane::{Driver, IdlePolicy, Placement, Runtime, StartError, spawn};
-use nix::errno::Errno;
 use nix::sys::ptrace;
 use nix::sys::signal::Signal;
-use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
+use tracer::{MARK, mark, wait_for};
 
-const CHILD: &str = "CORELANE_INSTRUCTIONS_CHILD";
 /// Steps after which the child is taken for lost.
 const STEPS_MAX: u64 = 20_000_000;
-/// Marks a place in the child: no other part of it asks for its parent.
-const GETPPID: u64 = 110;
 const SYSCALL: [u8; 2] = [0x0f, 0x05];
 
 /// What lies between two marks of the child.
@@ -29,10 +24,6 @@ struct Part {
     steps: u64,
     /// Addresses of instructions that lock memory: atomic read-modify-writes.
     locked: Vec<u64>,
-}
-
-fn mark() {
-    assert_ne!(parent_id(), 0);
 }
 
 /// Rounds of each part.
@@ -51,10 +42,7 @@ async fn traced() {
     };
     // The first time allocates, and resolves symbols.
     part().await;
-    // The parent attaches before it answers.
-    println!("\n{}", rustix::thread::gettid().as_raw_nonzero());
-    std::io::stdout().flush().unwrap();
-    std::io::stdin().read_exact(&mut [0]).unwrap();
+    tracer::begin();
     let control = AtomicU64::new(0);
     mark();
     part().await;
@@ -83,13 +71,6 @@ fn locks(code: [u8; 8]) -> bool {
     }
 }
 
-fn wait_for(thread: Pid) -> Signal {
-    match waitpid(thread, Some(WaitPidFlag::__WALL)).unwrap() {
-        WaitStatus::Stopped(_, signal) => signal,
-        other => panic!("the child does not stop: {other:?}"),
-    }
-}
-
 /// Steps through the child from its first mark to its third.
 fn parts(thread: Pid) -> [Part; 2] {
     let mut parts = [Part::default(), Part::default()];
@@ -98,7 +79,7 @@ fn parts(thread: Pid) -> [Part; 2] {
         let registers = ptrace::getregs(thread).unwrap();
         let code = ptrace::read(thread, registers.rip as ptrace::AddressType).unwrap();
         let code = code.to_ne_bytes();
-        if code.starts_with(&SYSCALL) && registers.rax == GETPPID {
+        if code.starts_with(&SYSCALL) && registers.rax == MARK {
             marks += 1;
             if marks > parts.len() {
                 return parts;
@@ -116,35 +97,6 @@ fn parts(thread: Pid) -> [Part; 2] {
     panic!("the child does not come to its marks");
 }
 
-/// Steps through a child on `driver`; `None` where the system lets nobody trace.
-fn step_through(driver: &str) -> Option<[Part; 2]> {
-    let mut child: Child = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "spawns_and_wakes_of_a_shard_lock_no_memory"])
-        .args(["--nocapture", "--test-threads=1"])
-        .env(CHILD, driver)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut output = BufReader::new(child.stdout.take().unwrap()).lines();
-    let thread = output.find_map(|line| line.unwrap().parse().ok()).unwrap();
-    let thread = Pid::from_raw(thread);
-    let attached = ptrace::attach(thread);
-    if attached != Err(Errno::EPERM) {
-        attached.unwrap();
-        assert_eq!(wait_for(thread), Signal::SIGSTOP);
-    }
-    child.stdin.take().unwrap().write_all(b"\n").unwrap();
-    let parts = attached.is_ok().then(|| {
-        let parts = parts(thread);
-        ptrace::detach(thread, None).unwrap();
-        parts
-    });
-    output.for_each(drop);
-    assert!(child.wait().unwrap().success());
-    parts
-}
-
 // proves: RT-2
 #[test]
 fn spawns_and_wakes_of_a_shard_lock_no_memory() {
@@ -154,7 +106,7 @@ fn spawns_and_wakes_of_a_shard_lock_no_memory() {
             .idle(IdlePolicy::Spin)
             .driver(driver)
     };
-    if let Ok(driver) = std::env::var(CHILD) {
+    if let Some(driver) = tracer::child() {
         let driver = if driver == "uring" {
             Driver::Uring
         } else {
@@ -168,8 +120,8 @@ fn spawns_and_wakes_of_a_shard_lock_no_memory() {
             Err(StartError::Driver { .. }) if driver == Driver::Uring => continue,
             Err(error) => panic!("{name} did not start: {error}"),
         }
-        let Some([part, control]) = step_through(name) else {
-            eprintln!("this system lets no program trace its child");
+        let test = "spawns_and_wakes_of_a_shard_lock_no_memory";
+        let Some(([part, control], _)) = tracer::look(test, name, parts) else {
             return;
         };
         let locked = control.locked.len() as u64;

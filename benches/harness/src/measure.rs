@@ -122,7 +122,7 @@ fn switches() -> u64 {
 }
 
 /// What a measured stretch spent.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub struct Spent {
     /// Operations done.
     pub ops: u64,
@@ -136,6 +136,18 @@ pub struct Spent {
 }
 
 impl Spent {
+    /// Adds a further stretch; what lies between the two is in neither.
+    pub fn add(&mut self, other: &Self) {
+        self.ops += other.ops;
+        self.wall_ns += other.wall_ns;
+        self.cpu_ns += other.cpu_ns;
+        if let Some(bytes) = other.allocated_bytes {
+            self.allocated_bytes = Some(self.allocated_bytes.unwrap_or_default() + bytes);
+        }
+        self.switches += other.switches;
+        self.memory = other.memory;
+    }
+
     /// A sample whose value is the wall time an operation, in nanoseconds.
     pub fn wall_sample(&self) -> Sample {
         self.sample(self.wall_ns as f64 / self.ops as f64)

@@ -7,7 +7,7 @@ use clap::Args;
 use crate::children::{Side, list};
 use crate::table::{RowResult, SideResult, write_suite};
 use crate::twin::Listed;
-use crate::{BenchError, Cores, Kind, ROWS, RowSpec, Sample};
+use crate::{BenchError, Cores, EVERY_CORE, Kind, ROWS, RowSpec, Sample, allowed_cores};
 
 /// Rounds before the first that counts.
 const WARMUPS: usize = 5;
@@ -125,6 +125,7 @@ fn warn_of_load() {
 
 fn shard_counts(plan: &Plan, spec: &RowSpec) -> Vec<usize> {
     match spec.kind {
+        Kind::Round if spec.shards == EVERY_CORE => vec![allowed_cores().len()],
         Kind::Round => vec![spec.shards],
         Kind::Serve { .. } | Kind::Churn { .. } => plan.shards.clone(),
     }

@@ -18,15 +18,25 @@ impl Cores {
     ///
     /// [`BenchError::Cores`] when the process may use fewer than two.
     pub fn allowed() -> Result<Self, BenchError> {
-        let ids = core_affinity::get_core_ids().unwrap_or_default();
-        match ids.as_slice() {
+        match allowed_cores().as_slice() {
             [first, second, ..] => Ok(Self {
-                first: first.id,
-                second: second.id,
+                first: *first,
+                second: *second,
             }),
             _ => Err(BenchError::Cores(2)),
         }
     }
+
+    /// The two as a list.
+    pub fn both(self) -> [usize; 2] {
+        [self.first, self.second]
+    }
+}
+
+/// Every core of the affinity mask.
+pub fn allowed_cores() -> Vec<usize> {
+    let ids = core_affinity::get_core_ids().unwrap_or_default();
+    ids.into_iter().map(|core| core.id).collect()
 }
 
 /// Pins the calling thread to `core`.

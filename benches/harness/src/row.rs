@@ -47,7 +47,8 @@ pub struct RowSpec {
     pub kind: Kind,
     /// Operations of a full round; a quick round does a tenth.
     pub ops: u64,
-    /// Shards (or threads) of a round; a served row takes as many as the plan says.
+    /// Shards (or threads) of a round, or [`EVERY_CORE`]; a served row takes as many as the plan
+    /// says.
     pub shards: usize,
     /// What one operation is, in a sentence.
     pub what: &'static str,
@@ -56,6 +57,10 @@ pub struct RowSpec {
 const LANES: &str = "lanes";
 const RUNTIME: &str = "runtime";
 const TCP: &str = "tcp";
+const THREAD_AWARE: &str = "thread_aware";
+
+/// In a row's `shards`: as many as there are cores that the process may use.
+pub const EVERY_CORE: usize = usize::MAX;
 
 const fn timed(
     suite: &'static str,
@@ -220,6 +225,93 @@ pub const ROWS: &[RowSpec] = &[
         10_000,
         "server processor time of accept, 64 B echo and close",
     ),
+    timed(
+        THREAD_AWARE,
+        "same",
+        1,
+        10_000_000,
+        "a handle relocated to where it is",
+    ),
+    timed(
+        THREAD_AWARE,
+        "hit",
+        1,
+        5_000_000,
+        "the only handle relocated between two places that have its values",
+    ),
+    timed(
+        THREAD_AWARE,
+        "tree_hit",
+        1,
+        200_000,
+        "a tree of five levels, 31 handles, relocated likewise",
+    ),
+    timed(
+        THREAD_AWARE,
+        "miss",
+        1,
+        50_000,
+        "a new handle relocated for the first time, which makes a value",
+    ),
+    timed(
+        THREAD_AWARE,
+        "all_cores",
+        EVERY_CORE,
+        10_000_000,
+        "a hit on every core at once, each between two places of its own, time of a core",
+    ),
+    timed(
+        THREAD_AWARE,
+        "oversubscribed",
+        EVERY_CORE,
+        5_000_000,
+        "the same with two threads a core, time of a core",
+    ),
+    timed(
+        THREAD_AWARE,
+        "clone_drop_1",
+        1,
+        5_000_000,
+        "a handle cloned and the clone dropped",
+    ),
+    timed(
+        THREAD_AWARE,
+        "clone_drop_2",
+        2,
+        10_000_000,
+        "the same on two cores at once, each at its own place",
+    ),
+    timed(
+        THREAD_AWARE,
+        "into_one",
+        2,
+        20_000_000,
+        "two threads relocate a handle each to one place, again and again",
+    ),
+    timed(
+        THREAD_AWARE,
+        "into_one_and_back",
+        2,
+        1_000_000,
+        "two threads relocate a handle each to one place and back to their own",
+    ),
+    timed(
+        THREAD_AWARE,
+        "first_touch",
+        EVERY_CORE,
+        1_000,
+        "all cores relocate to an empty place: median wait for the one that makes the value in 5 us",
+    ),
+    RowSpec {
+        suite: THREAD_AWARE,
+        row: "handle_bytes",
+        unit: "B",
+        better: Better::Lower,
+        kind: Kind::Round,
+        ops: 10,
+        shards: 1,
+        what: "size of a handle of a sized value",
+    },
 ];
 
 /// Finds a row by suite and name.

@@ -12,6 +12,7 @@ mod crossbeam_rows;
 mod glommio_rows;
 mod monoio_rows;
 mod rtrb_rows;
+mod thread_aware_rows;
 mod tokio_rows;
 mod version;
 
@@ -26,6 +27,7 @@ pub fn entries() -> Vec<Entry> {
         glommio_rows::entries(),
         monoio_rows::entries(),
         compio_rows::entries(),
+        thread_aware_rows::entries(),
         bare::entries(),
     ]
     .concat()

@@ -15,6 +15,7 @@ mod lanes;
 mod limits;
 mod listing;
 mod measure;
+mod relocations;
 mod report;
 mod rows;
 mod shard;

@@ -2,7 +2,7 @@
 
 use corelane_bench_harness::BenchError;
 
-use super::{GateError, control, lanes, streams, tasks, timers};
+use super::{GateError, control, lanes, relocations, streams, tasks, timers};
 
 /// Called when everything that a row makes is there, before it drops any of it.
 ///
@@ -48,6 +48,10 @@ const fn row(
 /// Every row. The control is the first: it shows that the count sees what it must see.
 pub const ROWS: &[GateRow] = &[
     row("control", STEADY, control::known_cost),
+    row("relocate_same", STEADY, relocations::same),
+    row("relocate_hit", STEADY, relocations::hit),
+    row("relocate_hit_alone", STEADY, relocations::hit_alone),
+    row("relocate_clone_drop", STEADY, relocations::clone_drop),
     row("lane_push_pop", STEADY, lanes::push_pop),
     row("lane_chunk", STEADY, lanes::chunk),
     row("link_push_pop", STEADY, lanes::link_push_pop),

@@ -11,6 +11,7 @@ use super::mailbox::{self, Mailbox};
 use super::{Shard, ShardIndex};
 use crate::directory::{Directory, Phase};
 use crate::driver::Driver;
+use crate::home::Residents;
 use crate::local::Locals;
 use crate::mesh::Mesh;
 use crate::metrics::ShardCounters;
@@ -43,6 +44,8 @@ pub(crate) struct Context {
     current: Cell<Option<TaskRef>>,
     /// Who waits for the shutdown's beginning.
     shutdown_waiters: RefCell<Vec<Waker>>,
+    /// The shard's values that handles elsewhere stand for.
+    residents: Residents,
     /// The shard's values of statics.
     locals: Locals,
     /// Nothing new is spawned: the shard drops its tasks.
@@ -86,6 +89,7 @@ impl Context {
             },
             current: Cell::new(None),
             shutdown_waiters: RefCell::default(),
+            residents: Residents::default(),
             locals: Locals::default(),
             closing: Cell::new(false),
             counters,
@@ -373,6 +377,10 @@ impl Context {
 
     pub(crate) fn mesh(&self) -> &Mesh {
         &self.mesh
+    }
+
+    pub(crate) fn residents(&self) -> &Residents {
+        &self.residents
     }
 
     pub(crate) fn locals(&self) -> &Locals {

@@ -243,6 +243,10 @@ impl Shard {
         })
     }
 
+    pub(crate) fn directory(&self) -> &Arc<Directory> {
+        &self.directory
+    }
+
     /// Where data comes from that is sent to this shard now.
     fn source(&self) -> Option<Affinity> {
         Context::try_with(|context| {

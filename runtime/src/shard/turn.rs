@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use super::Context;
+use crate::error::contain;
 use crate::sched::Group;
 use crate::time::Instant;
 
@@ -115,9 +116,20 @@ impl Context {
                 job();
                 self.own().inbox.started();
             }
+            self.drop_departed();
         }
         if self.directory().phase() > crate::directory::Phase::Running {
             self.wake_shutdown_waiters();
+        }
+    }
+
+    /// Drops the values whose last handle went elsewhere.
+    #[cold]
+    fn drop_departed(&self) {
+        for key in self.own().inbox.departed() {
+            let value = self.residents().remove(key);
+            contain("the drop of a value whose handles are gone", || drop(value));
+            self.own().inbox.started();
         }
     }
 

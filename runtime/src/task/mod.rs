@@ -6,6 +6,7 @@
 
 mod blocks;
 mod current;
+mod departures;
 mod either;
 mod item;
 mod join;
@@ -30,6 +31,7 @@ pub use wake::wake;
 
 pub(crate) use blocks::Blocks;
 pub(crate) use current::with_current;
+pub(crate) use departures::{Departure, Departures};
 pub(crate) use item::{Request, Sent, Traveller, Work, item};
 pub(crate) use queue::TaskQueue;
 pub(crate) use raw::{Ran, TaskRef};

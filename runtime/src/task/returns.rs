@@ -115,7 +115,8 @@ impl<N: Linked> Links<N> {
     }
 }
 
-/// Lists that one thread puts and one thread takes.
+/// Lists that one thread takes: of answers, which one thread puts, or of departures, which any
+/// thread does.
 pub(super) struct Stack<N>(AtomicPtr<N>);
 
 impl<N> fmt::Debug for Stack<N> {
@@ -138,8 +139,9 @@ impl<N: Linked> Stack<N> {
         let mut head = ptr::null_mut();
         loop {
             N::link(oldest).set(head);
-            // Release: the answers are written before the items are seen. The loop is bounded: only
-            // the taker's swap can come between, and there is one taker.
+            // Release: the answers are written before the items are seen. The loop is bounded where
+            // one thread puts, since only the taker's swap can come between; of several who put,
+            // one always gets on.
             match self.0.compare_exchange_weak(
                 head,
                 newest.as_ptr(),

@@ -5,7 +5,7 @@
 //! and its last one takes it away.
 
 use alloc::sync::Arc as StdArc;
-use core::{marker::PhantomData, ops::Deref, ptr::NonNull};
+use core::{marker::PhantomData, mem, ops::Deref, ptr::NonNull};
 
 use super::{
     error::Ignored,
@@ -58,6 +58,19 @@ use crate::sync::{Ordering::Relaxed, Site, acquire, release};
 /// use. The first handle to arrive in a partition and the last one to leave also touch the
 /// lineage's count, unless they are the same one, which carries the reference over. A partition's
 /// bookkeeping takes 128 bytes, for all partitions of a topology at once.
+///
+/// # Threads
+///
+/// A handle may be sent and shared between threads when its value may be both. Otherwise it stays
+/// on its thread:
+///
+/// ```compile_fail,E0277
+/// use std::cell::Cell;
+/// use thread_aware::{Arc, PerCore};
+///
+/// let cell = Arc::<_, PerCore>::new(|| Cell::new(5));
+/// std::thread::spawn(move || cell.set(6));
+/// ```
 ///
 /// # Example
 ///
@@ -130,23 +143,23 @@ impl<T: ?Sized, S: Strategy> Arc<T, S> {
 
     /// Leaves the partition for `node`, which has `value`.
     ///
+    /// Both partitions hold the lineage once, or neither more than before: the last handle of one
+    /// that is the first of the other brings that reference along. It has then to see what the
+    /// handles that left before did (`HandlesLeave`), as who closes a partition has.
+    ///
     /// # Safety
     ///
     /// `node` is a partition of this lineage, and `value` its value.
     #[inline]
     pub(super) unsafe fn move_to(&mut self, node: NonNull<Node<T>>, value: NonNull<T>) {
+        // Nothing below unwinds. The stores come before the atomic operations, which wait for them.
+        let left = mem::replace(&mut self.node, node);
+        self.value = value;
         // SAFETY: Valid: the lineage is held by the partition that is left below. Shared: as ever.
         let arrived = unsafe { node.as_ref() };
-        let is_first = arrived.enter() == 0;
-        let left = core::mem::replace(&mut self.node, node);
-        self.value = value;
-        // SAFETY: As above; this handle still counts there.
-        let before = unsafe { left.as_ref() };
-        if is_first {
-            // Both partitions hold the lineage once, or neither more than before: the last handle
-            // of one that is the first of the other brings the reference along. It has then to see
-            // what the handles that left before did, as `leave` would (`HandlesLeave`).
-            if before.give_last() {
+        if arrived.arrive() == 0 {
+            // SAFETY: As above; this handle still counts there.
+            if unsafe { left.as_ref() }.give_last() {
                 return;
             }
             arrived.lineage().hold();

@@ -185,6 +185,16 @@ impl<T: ?Sized> Node<T> {
         })
     }
 
+    /// A handle that counts elsewhere comes here; says how many there were.
+    ///
+    /// It needs no check: handles that can move lie in memory, 16 bytes each, and leaked ones were
+    /// checked when they were cloned, so the count cannot wrap.
+    #[inline]
+    pub(super) fn arrive(&self) -> usize {
+        // Relaxed: as for `enter`.
+        self.handles.fetch_add(1, Relaxed)
+    }
+
     /// Another handle of this node. Whoever takes the first must hold the lineage for it.
     #[inline]
     pub(super) fn enter(&self) -> usize {

@@ -25,7 +25,7 @@ impl<T: Send + Sync + ?Sized, S: Strategy> ThreadAware for Arc<T, S> {
     /// affinities of one topology, or more than 65,536 partitions.
     #[inline]
     fn relocate(&mut self, source: Option<Affinity>, destination: Affinity) {
-        if !self.is_at(destination) && !self.go(destination) {
+        if !self.go(destination) {
             self.relocate_far(source, destination);
         }
     }
@@ -59,33 +59,32 @@ impl<T: Send + Sync + ?Sized, S: Strategy> Arc<T, S> {
         source: Option<Affinity>,
         destination: Affinity,
     ) -> Result<(), RelocateError> {
-        if this.is_at(destination) || this.go(destination) {
+        if this.go(destination) {
             return Ok(());
         }
         this.go_far(source, destination)
             .inspect_err(|error| this.count(*error))
     }
 
-    /// Whether the handle is where `destination` was found to be before.
+    /// Relocates within the handle's table, if the destination is there and has its value.
     ///
-    /// A strategy answers the same for the same affinity, so index and count need no second check.
+    /// Every access checks its index and count, except that a node remembers one affinity for
+    /// which that was done: a strategy answers the same for the same affinity.
     #[inline]
-    fn is_at(&self, destination: Affinity) -> bool {
+    fn go(&mut self, destination: Affinity) -> bool {
         if is_single::<S>() {
             return S::index(destination) == 0;
         }
         let node = self.node();
+        if node.topology != destination.topology() {
+            return false;
+        }
         // Relaxed: a number to compare.
-        node.at.load(Relaxed) == destination.word() && node.topology == destination.topology()
-    }
-
-    /// Adopts the value of a partition of the same table, if it is there. Every access checks its
-    /// index and count.
-    #[inline]
-    fn go(&mut self, destination: Affinity) -> bool {
-        let node = self.node();
+        if node.at.load(Relaxed) == destination.word() {
+            return true;
+        }
         let (index, len) = (S::index(destination), S::count(destination).get());
-        if node.topology != destination.topology() || node.len != len || index >= len {
+        if node.len != len || index >= len {
             return false;
         }
         // SAFETY: Never null: an eager node has a topology that no affinity has.

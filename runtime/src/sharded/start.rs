@@ -1,0 +1,169 @@
+//! Starting a service: all of its parts, or none.
+
+use std::convert::Infallible;
+use std::future::Future;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use thread_aware::ThreadAware;
+
+use super::Sharded;
+use super::error::ShardedError;
+use super::seat::Seat;
+use crate::home::Lodging;
+use crate::mesh::Submit;
+use crate::shard::{Context, Shard, shard, shards};
+use crate::task::yield_now;
+
+impl<S: 'static> Sharded<S> {
+    /// Starts a service: `make` makes each part on its shard, all at once.
+    ///
+    /// # Errors
+    ///
+    /// [`ShardedError::Submit`] for the first shard, in their order, on which `make` panicked. The
+    /// parts that had started are gone by then, dropped each on its shard, and the making of the
+    /// others is cancelled.
+    ///
+    /// # Panics
+    ///
+    /// Outside of the shards.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped, it starts nothing: parts that were made are dropped on their shards.
+    pub async fn start<F, Fut>(make: F) -> Result<Self, ShardedError<Infallible>>
+    where
+        F: FnOnce(Shard) -> Fut + Clone + Send + 'static,
+        Fut: Future<Output = S> + 'static,
+    {
+        Self::try_start(move |shard| async move { Ok(make(shard).await) }).await
+    }
+
+    /// As [`Sharded::start`], with a clone of `data` for each shard, which is relocated once,
+    /// there, before `make` gets it.
+    ///
+    /// # Errors
+    ///
+    /// As [`Sharded::start`]; a panic of the relocation is the making's.
+    ///
+    /// # Panics
+    ///
+    /// As [`Sharded::start`].
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`Sharded::start`].
+    pub async fn start_with<D, F, Fut>(data: D, make: F) -> Result<Self, ShardedError<Infallible>>
+    where
+        D: ThreadAware + Clone + 'static,
+        F: FnOnce(Shard, D) -> Fut + Clone + Send + 'static,
+        Fut: Future<Output = S> + 'static,
+    {
+        Self::try_start_with(data, move |shard, data| async move {
+            Ok(make(shard, data).await)
+        })
+        .await
+    }
+
+    /// As [`Sharded::start`], where making a part may fail.
+    ///
+    /// # Errors
+    ///
+    /// As [`Sharded::start`], and [`ShardedError::Failed`] with what `make` said.
+    ///
+    /// # Panics
+    ///
+    /// As [`Sharded::start`].
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`Sharded::start`].
+    pub async fn try_start<F, Fut, E>(make: F) -> Result<Self, ShardedError<E>>
+    where
+        F: FnOnce(Shard) -> Fut + Clone + Send + 'static,
+        Fut: Future<Output = Result<S, E>> + 'static,
+        E: Send + 'static,
+    {
+        Self::launch(|target| {
+            let make = make.clone();
+            target.submit(move || settled(make(shard())))
+        })
+        .await
+    }
+
+    /// As [`Sharded::try_start`], with data as [`Sharded::start_with`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Sharded::try_start`] and [`Sharded::start_with`].
+    ///
+    /// # Panics
+    ///
+    /// As [`Sharded::start`].
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`Sharded::start`].
+    pub async fn try_start_with<D, F, Fut, E>(data: D, make: F) -> Result<Self, ShardedError<E>>
+    where
+        D: ThreadAware + Clone + 'static,
+        F: FnOnce(Shard, D) -> Fut + Clone + Send + 'static,
+        Fut: Future<Output = Result<S, E>> + 'static,
+        E: Send + 'static,
+    {
+        Self::launch(|target| {
+            let make = make.clone();
+            target.submit_with(data.clone(), move |data| settled(make(shard(), data)))
+        })
+        .await
+    }
+
+    async fn launch<E: Send + 'static>(
+        start_on: impl Fn(&Shard) -> Start<E>,
+    ) -> Result<Self, ShardedError<E>> {
+        let shards = shards();
+        let starts = shards.iter().map(start_on).collect();
+        match all(starts).await {
+            Ok(lodgings) => {
+                let directory = Context::with(|context| Arc::clone(context.directory()));
+                Ok(Self::new(directory, lodgings))
+            }
+            Err(error) => {
+                barrier(&shards).await;
+                Err(error)
+            }
+        }
+    }
+}
+
+/// Gives the part that `making` ends in to this shard.
+async fn settled<S: 'static, E>(making: impl Future<Output = Result<S, E>>) -> Result<Lodging, E> {
+    Ok(Lodging::new(Rc::new(Seat::new(making.await?))))
+}
+
+/// What a part's start sends back: its place, which is its end when it is dropped.
+type Start<E> = Submit<Result<Lodging, E>>;
+
+/// Waits for all starts. With the first that fails, the places of those before are dropped and the
+/// others cancelled.
+async fn all<E: Send + 'static>(starts: Vec<Start<E>>) -> Result<Vec<Lodging>, ShardedError<E>> {
+    let mut lodgings = Vec::with_capacity(starts.len());
+    for (shard, start) in starts.into_iter().enumerate() {
+        match start.await {
+            Ok(Ok(lodging)) => lodgings.push(lodging),
+            Ok(Err(source)) => return Err(ShardedError::Failed { shard, source }),
+            Err(source) => return Err(ShardedError::Submit { shard, source }),
+        }
+    }
+    Ok(lodgings)
+}
+
+/// Waits until each shard has dropped what was given up before: a shard looks at departures and
+/// cancels before the second poll of a call that was sent after them.
+async fn barrier(shards: &[Shard]) {
+    let calls: Vec<_> = shards.iter().map(|shard| shard.submit(yield_now)).collect();
+    for call in calls {
+        // A shard that has ended has dropped its part.
+        let _ = call.await;
+    }
+}
