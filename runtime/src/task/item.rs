@@ -336,6 +336,18 @@ impl<T> Sent<T> {
         (worker != NO_WORKER).then(|| Token::from_bits(worker))
     }
 
+    /// Asks for the call's end, unless the item is answered or back. Never waits: the target drops
+    /// what it has of the item and sends it back, answered.
+    pub(crate) fn give_up(&self) {
+        let is_under_way = header(self.item).ends.load(Ordering::Relaxed) == TRAVELLING;
+        if is_under_way
+            && !self.is_answered()
+            && let Some(worker) = self.cancel()
+        {
+            Context::wake(worker);
+        }
+    }
+
     fn wait(&self, waker: &Waker) {
         let token = waker::token(waker);
         header(self.item).waiter.set(token.unwrap_or(Token::NONE));
@@ -355,10 +367,8 @@ impl<T> Drop for Sent<T> {
                 // SAFETY: An answered item's body is the sender's.
                 unsafe { empty(self.item) };
             });
-        } else if header(self.item).ends.load(Ordering::Relaxed) == TRAVELLING
-            && let Some(worker) = self.cancel()
-        {
-            Context::wake(worker);
+        } else {
+            self.give_up();
         }
         end(self.item, SENDER_GONE);
     }
