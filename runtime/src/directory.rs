@@ -1,12 +1,16 @@
-//! The runtime's shared table: its shards, the ways between them, and its phase.
+//! The runtime's shared tables: its shards, its settings, the ways between shards, and its phase.
 //!
-//! Made before the first shard starts and never changed but through atomics; each shard holds it.
+//! What never changes ([`Table`]) each core has for itself: a [`Directory`] is a handle of that,
+//! which a shard relocates to its core when it starts, and whose clones count on their core alone.
+//! What changes ([`Shared`]) changes through atomics. Both are made before the first shard starts.
 //! `submit` finds its target here, and shutdown tells everyone here.
 
-use std::sync::{Arc, Mutex, OnceLock};
+use std::ops::Deref;
+use std::sync::{Arc as StdArc, Mutex, OnceLock};
 use std::time::Duration;
 
 use thread_aware::affinity::Affinity;
+use thread_aware::{Arc, PerCore, ThreadAware};
 
 use crate::driver::RingKeepalive;
 use crate::inbox::Inbox;
@@ -27,7 +31,7 @@ pub(crate) struct Member {
     pub(crate) mailbox: Lease,
     pub(crate) doorbells: Doorbells,
     pub(crate) inbox: Inbox,
-    pub(crate) counters: Arc<ShardCounters>,
+    pub(crate) counters: StdArc<ShardCounters>,
     pub(crate) affinity: Affinity,
     /// Which driver the shard took and why, once it has started.
     pub(crate) driver: OnceLock<DriverInfo>,
@@ -66,11 +70,21 @@ pub(crate) enum Phase {
     Stopping = 2,
 }
 
-/// All that the shards of one runtime share.
-#[derive(Debug)]
-pub(crate) struct Directory {
-    pub(crate) members: Box<[Member]>,
+/// A handle of the tables of one runtime.
+#[derive(Debug, Clone, ThreadAware)]
+pub(crate) struct Directory(Arc<Table, PerCore>);
+
+/// What every core has of its own: it is read, and never written.
+#[derive(Debug, Clone)]
+pub(crate) struct Table {
+    pub(crate) members: Box<[StdArc<Member>]>,
     pub(crate) settings: Settings,
+    shared: StdArc<Shared>,
+}
+
+/// What all shards of one runtime change.
+#[derive(Debug)]
+pub(crate) struct Shared {
     /// A shard has said that it falls back to another driver.
     pub(crate) fallback_told: AtomicBool,
     pairs: Box<[OnceLock<Pair>]>,
@@ -94,11 +108,9 @@ pub(crate) struct Stopped {
 }
 
 impl Directory {
-    pub(crate) fn new(members: Vec<Member>, settings: Settings) -> Arc<Self> {
+    pub(crate) fn new(members: Vec<Member>, settings: Settings) -> Self {
         let pairs = members.len() * members.len();
-        Arc::new(Self {
-            members: members.into(),
-            settings,
+        let shared = Shared {
             fallback_told: AtomicBool::new(false),
             pairs: (0..pairs).map(|_| OnceLock::new()).collect(),
             phase: AtomicU8::new(Phase::Running as u8),
@@ -106,40 +118,66 @@ impl Directory {
             drain_until_ns: AtomicU64::new(u64::MAX),
             stopped: Mutex::default(),
             all_stopped: std::sync::Condvar::new(),
-        })
+        };
+        Self(Arc::from_unaware(Table {
+            members: members.into_iter().map(StdArc::new).collect(),
+            settings,
+            shared: StdArc::new(shared),
+        }))
     }
 
-    pub(crate) fn member(&self, shard: ShardIndex) -> &Member {
+    /// A handle in the memory of the shard at `place`, which calls it.
+    pub(crate) fn on(&self, place: ShardIndex) -> Self {
+        let mut here = self.clone();
+        here.relocate(None, self.member(place).affinity);
+        here
+    }
+
+    /// Whether both are of one runtime.
+    #[inline]
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        StdArc::ptr_eq(&self.shared, &other.shared)
+    }
+}
+
+impl Deref for Directory {
+    type Target = Table;
+
+    #[inline]
+    fn deref(&self) -> &Table {
+        &self.0
+    }
+}
+
+impl Table {
+    /// What the shards change, for those who look at it often.
+    pub(crate) fn shared(&self) -> &StdArc<Shared> {
+        &self.shared
+    }
+
+    #[inline]
+    pub(crate) fn member(&self, shard: ShardIndex) -> &StdArc<Member> {
         &self.members[shard.get()]
     }
 
     /// The way from one shard to another, made on first use.
     pub(crate) fn pair(&self, from: ShardIndex, to: ShardIndex) -> &Pair {
-        self.pairs[from.get() * self.members.len() + to.get()].get_or_init(Pair::new)
+        self.shared.pairs[from.get() * self.members.len() + to.get()].get_or_init(Pair::new)
     }
 
     /// The way from one shard to another, if it was ever used.
     pub(crate) fn used_pair(&self, from: ShardIndex, to: ShardIndex) -> Option<&Pair> {
-        self.pairs[from.get() * self.members.len() + to.get()].get()
-    }
-
-    pub(crate) fn phase(&self) -> Phase {
-        // Acquire: pairs with the Release in `advance`, for the time that goes with `Draining`.
-        match self.phase.load(Ordering::Acquire) {
-            0 => Phase::Running,
-            1 => Phase::Draining,
-            _ => Phase::Stopping,
-        }
+        self.shared.pairs[from.get() * self.members.len() + to.get()].get()
     }
 
     /// Says, before the shards start, that draining ends when no shard has a task or at its time.
     pub(crate) fn drains_by_itself(&self) {
-        self.drains_by_itself.store(true, Ordering::Relaxed);
+        self.shared.drains_by_itself.store(true, Ordering::Relaxed);
     }
 
     /// Whether draining is over at `now`. The shard that finds it so tells the others.
     pub(crate) fn is_drained(&self, now: Instant) -> bool {
-        let over = self.drains_by_itself.load(Ordering::Relaxed)
+        let over = self.shared.drains_by_itself.load(Ordering::Relaxed)
             && (now >= self.drain_until() || self.is_idle());
         if over {
             self.stop();
@@ -152,7 +190,7 @@ impl Directory {
         // A task that waits for another shard is live meanwhile. One that ended while this looked
         // may have left another on a shard that was looked at before it: then the second look finds
         // a task more. The inbox comes first: what has left it is a task already.
-        let tasks = |member: &Member| {
+        let tasks = |member: &StdArc<Member>| {
             let waits = member.inbox.has_any();
             let ended = member.counters.ended.value_published();
             (!waits && ended == member.counters.spawned.value()).then_some(ended)
@@ -167,7 +205,8 @@ impl Directory {
     /// Asks all shards to end by themselves until `until`.
     pub(crate) fn drain(&self, until: Instant) {
         // Relaxed: published by the phase.
-        self.drain_until_ns
+        self.shared
+            .drain_until_ns
             .fetch_min(until.as_nanos(), Ordering::Relaxed);
         self.advance(Phase::Draining);
     }
@@ -178,7 +217,7 @@ impl Directory {
     }
 
     fn advance(&self, phase: Phase) {
-        self.phase.fetch_max(phase as u8, Ordering::Release);
+        self.shared.phase.fetch_max(phase as u8, Ordering::Release);
         for member in &self.members {
             member.mailbox.note();
             member.mailbox.ring(None);
@@ -187,12 +226,13 @@ impl Directory {
 
     /// When draining ends.
     pub(crate) fn drain_until(&self) -> Instant {
-        Instant::from_nanos(self.drain_until_ns.load(Ordering::Relaxed))
+        Instant::from_nanos(self.shared.drain_until_ns.load(Ordering::Relaxed))
     }
 
     /// One shard has dropped its tasks and closed its driver.
     pub(crate) fn shard_stopped(&self, in_flight: usize, ring: Option<RingKeepalive>) {
         let mut stopped = self
+            .shared
             .stopped
             .lock()
             .unwrap_or_else(std::sync::PoisonError::into_inner);
@@ -207,7 +247,7 @@ impl Directory {
         };
         // They close before anybody is told that all is over, so that no descriptor is left then.
         drop(rings);
-        self.all_stopped.notify_all();
+        self.shared.all_stopped.notify_all();
     }
 
     /// Waits until all shards have stopped, for at most their own limit after `begin`; says what is
@@ -218,14 +258,72 @@ impl Directory {
             .saturating_add(self.settings.shutdown_limit)
             .saturating_add(STOP_SLACK);
         let stopped = self
+            .shared
             .stopped
             .lock()
             .unwrap_or_else(std::sync::PoisonError::into_inner);
         let all = self.members.len();
         let (stopped, _) = self
+            .shared
             .all_stopped
             .wait_timeout_while(stopped, limit, |stopped| stopped.shards < all)
             .unwrap_or_else(std::sync::PoisonError::into_inner);
         (all - stopped.shards, stopped.in_flight)
+    }
+}
+
+impl Shared {
+    #[inline]
+    pub(crate) fn phase(&self) -> Phase {
+        // Acquire: pairs with the Release in `advance`, for the time that goes with `Draining`.
+        match self.phase.load(Ordering::Acquire) {
+            0 => Phase::Running,
+            1 => Phase::Draining,
+            _ => Phase::Stopping,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::settings::Placement;
+    use crate::shard::{Context, Shard, shard, shards};
+    use crate::start::Runtime;
+
+    /// Where the tables are that a handle of a shard reads.
+    fn read_by(shard: &Shard) -> usize {
+        Arc::as_ptr(&shard.directory().0).addr()
+    }
+
+    // proves: RT-10
+    #[test]
+    fn each_shard_reads_tables_of_its_own_core() {
+        let check = async || {
+            let mut tables = Vec::new();
+            for target in shards().iter() {
+                let own = target.submit(|| async {
+                    let own = Context::with(|context| Arc::as_ptr(&context.directory().0).addr());
+                    assert_eq!(read_by(&shard()), own);
+                    assert!(shards().iter().all(|shard| read_by(shard) == own));
+                    own
+                });
+                let own = own.await.unwrap();
+                // A handle that is sent with a call reads those of its target, and is the same.
+                let sent =
+                    target.submit_with(shard(), |sent| async move { (read_by(&sent), sent) });
+                let (read, sent) = sent.await.unwrap();
+                assert_eq!((read, sent), (own, shard()));
+                tables.push(own);
+            }
+            tables.sort_unstable();
+            tables.dedup();
+            assert_eq!(tables.len(), 3);
+        };
+        let builder = || Runtime::builder().placement(Placement::Unpinned(3));
+        builder().run(check).unwrap();
+        for seed in 0..4 {
+            builder().simulate(seed, check).unwrap();
+        }
     }
 }

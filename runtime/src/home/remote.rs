@@ -48,7 +48,7 @@ pub struct Remote<T: 'static> {
 
 /// One value's place at home. Its drop is the value's departure.
 pub(crate) struct Lodging {
-    directory: Arc<Directory>,
+    directory: Directory,
     home: ShardIndex,
     key: ResidentKey,
     /// `None` only while it is dropped.
@@ -157,7 +157,7 @@ impl Lodging {
         Context::with(|context| {
             let key = context.residents().insert(value);
             Self {
-                directory: Arc::clone(context.directory()),
+                directory: context.directory().clone(),
                 home: context.index(),
                 key,
                 departure: Some(Departure::new(key)),
@@ -176,14 +176,14 @@ impl Lodging {
     }
 
     fn shard(&self) -> Shard {
-        Shard::new(Arc::clone(&self.directory), self.home)
+        Shard::new(self.directory.clone(), self.home)
     }
 
     /// Calls `f` if this is the value's home.
     fn at_home<R>(&self, f: impl FnOnce(&Context) -> R) -> Option<R> {
         Context::try_with(|context| {
             let is_home =
-                context.index() == self.home && Arc::ptr_eq(context.directory(), &self.directory);
+                context.index() == self.home && context.directory().is_same(&self.directory);
             is_home.then(|| f(context))
         })
         .flatten()

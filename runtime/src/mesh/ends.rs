@@ -76,7 +76,8 @@ struct Peer {
 /// A shard's ends of the mesh.
 pub(crate) struct Mesh {
     me: ShardIndex,
-    directory: Arc<Directory>,
+    own: Arc<Member>,
+    directory: Directory,
     peers: RefCell<Vec<Peer>>,
     dirty: RefCell<Vec<ShardIndex>>,
     /// Peers to look at next turn: their lane was not emptied, or their bit was just cleared.
@@ -96,7 +97,7 @@ pub(crate) struct Mesh {
 
 /// Sets a shard's own doorbell for one peer, so that it looks at its way there.
 struct RoomBell {
-    directory: Arc<Directory>,
+    directory: Directory,
     me: ShardIndex,
     peer: ShardIndex,
 }
@@ -115,10 +116,11 @@ impl Wake for RoomBell {
 }
 
 impl Mesh {
-    pub(crate) fn new(me: ShardIndex, directory: Arc<Directory>) -> Self {
+    pub(crate) fn new(me: ShardIndex, directory: Directory) -> Self {
         let peers = directory.members.iter().map(|_| Peer::default()).collect();
         Self {
             me,
+            own: Arc::clone(directory.member(me)),
             directory,
             peers: RefCell::new(peers),
             dirty: RefCell::default(),
@@ -132,7 +134,7 @@ impl Mesh {
     }
 
     fn own(&self) -> &Member {
-        self.directory.member(self.me)
+        &self.own
     }
 
     /// Whether the lane to `to` would take an item now.
@@ -196,7 +198,7 @@ impl Mesh {
             let (producer, consumer) = lane(self.directory.settings.lane_capacity as usize);
             *self.directory.pair(self.me, to).handover() = Some(consumer);
             let bell = RoomBell {
-                directory: Arc::clone(&self.directory),
+                directory: self.directory.clone(),
                 me: self.me,
                 peer: to,
             };

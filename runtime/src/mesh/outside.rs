@@ -21,7 +21,7 @@ use crate::task::wake;
 /// A shard as threads outside the runtime see it; from [`Running`](crate::Running).
 #[derive(Clone)]
 pub struct OutsideShard {
-    directory: Arc<Directory>,
+    directory: Directory,
     index: ShardIndex,
 }
 
@@ -54,7 +54,7 @@ impl<T> Slot<T> {
 }
 
 impl OutsideShard {
-    pub(crate) fn new(directory: Arc<Directory>, index: ShardIndex) -> Self {
+    pub(crate) fn new(directory: Directory, index: ShardIndex) -> Self {
         Self { directory, index }
     }
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use super::mailbox::{self, Mailbox};
 use super::{Shard, ShardIndex};
-use crate::directory::{Directory, Phase};
+use crate::directory::{Directory, Member, Phase, Shared};
 use crate::driver::Driver;
 use crate::home::Residents;
 use crate::local::Locals;
@@ -29,7 +29,10 @@ const BUDGET_OPERATIONS: u32 = 32;
 pub(crate) struct Context {
     index: ShardIndex,
     mailbox: &'static Mailbox,
-    directory: Arc<Directory>,
+    directory: Directory,
+    /// What is known of this shard, and the runtime's phase: looked at in every turn.
+    own: Arc<Member>,
+    shared: Arc<Shared>,
     counters: Arc<ShardCounters>,
     tasks: TaskTable,
     scheduler: Scheduler,
@@ -65,17 +68,19 @@ struct Budget {
 impl Context {
     pub(crate) fn new(
         index: ShardIndex,
-        directory: Arc<Directory>,
+        directory: &Directory,
         driver: Driver,
         clock: Clock,
     ) -> Self {
-        let member = directory.member(index);
-        let counters = Arc::clone(&member.counters);
+        // This is its thread: from here on it reads tables in its own memory.
+        let directory = directory.on(index);
+        let own = Arc::clone(directory.member(index));
+        let counters = Arc::clone(&own.counters);
         let now = clock.now();
         counters.started_ns.raise(now.as_nanos());
         Self {
             index,
-            mailbox: *member.mailbox,
+            mailbox: *own.mailbox,
             tasks: TaskTable::default(),
             scheduler: Scheduler::new(),
             blocks: Rc::new(Blocks::new()),
@@ -83,7 +88,7 @@ impl Context {
             timers: Rc::new(Timers::new(now, Arc::clone(&counters))),
             clock,
             driver,
-            mesh: Mesh::new(index, Arc::clone(&directory)),
+            mesh: Mesh::new(index, directory.clone()),
             groups: Groups::default(),
             budget: Budget {
                 length: directory.settings.task_budget,
@@ -96,6 +101,8 @@ impl Context {
             locals: Locals::default(),
             closing: Cell::new(false),
             counters,
+            shared: Arc::clone(directory.shared()),
+            own,
             directory,
         }
     }
@@ -288,7 +295,7 @@ impl Context {
 
     /// Keeps `waker` until shutdown begins. `true` when it has begun.
     pub(crate) fn wait_shutdown(&self, waker: &Waker) -> bool {
-        if self.directory.phase() > Phase::Running {
+        if self.phase() > Phase::Running {
             return true;
         }
         let mut waiters = self.shutdown_waiters.borrow_mut();
@@ -335,14 +342,23 @@ impl Context {
     }
 
     pub(crate) fn shard(&self) -> Shard {
-        Shard::new(Arc::clone(&self.directory), self.index)
+        Shard::new(self.directory.clone(), self.index)
     }
 
     pub(crate) fn index(&self) -> ShardIndex {
         self.index
     }
 
-    pub(crate) fn directory(&self) -> &Arc<Directory> {
+    /// What everyone may know of this shard.
+    pub(crate) fn own(&self) -> &Member {
+        &self.own
+    }
+
+    pub(crate) fn phase(&self) -> Phase {
+        self.shared.phase()
+    }
+
+    pub(crate) fn directory(&self) -> &Directory {
         &self.directory
     }
 

@@ -3,7 +3,6 @@
 use std::fmt;
 use std::future::Future;
 use std::rc::Rc;
-use std::sync::Arc;
 
 use thread_aware::ThreadAware;
 use thread_aware::affinity::Affinity;
@@ -28,10 +27,13 @@ impl ShardIndex {
     }
 }
 
-/// A shard of a runtime, as its tasks and others address it. Cloning costs a count.
+/// A shard of a runtime, as its tasks and others address it.
+///
+/// Cloning costs a count of one core: that on which [`shard`] or [`shards`] gave it, or where it was
+/// relocated to, since it is `ThreadAware`.
 #[derive(Clone)]
 pub struct Shard {
-    directory: Arc<Directory>,
+    directory: Directory,
     index: ShardIndex,
 }
 
@@ -55,13 +57,13 @@ pub fn shards() -> Rc<[Shard]> {
     Context::with(|context| {
         let directory = context.directory();
         (0..directory.members.len())
-            .map(|index| Shard::new(Arc::clone(directory), ShardIndex::new(index)))
+            .map(|index| Shard::new(directory.clone(), ShardIndex::new(index)))
             .collect()
     })
 }
 
 impl Shard {
-    pub(crate) fn new(directory: Arc<Directory>, index: ShardIndex) -> Self {
+    pub(crate) fn new(directory: Directory, index: ShardIndex) -> Self {
         Self { directory, index }
     }
 
@@ -243,7 +245,7 @@ impl Shard {
         })
     }
 
-    pub(crate) fn directory(&self) -> &Arc<Directory> {
+    pub(crate) fn directory(&self) -> &Directory {
         &self.directory
     }
 
@@ -253,28 +255,31 @@ impl Shard {
 
     /// Whether this is a shard of the runtime of `context`.
     pub(crate) fn is_of(&self, context: &Context) -> bool {
-        Arc::ptr_eq(context.directory(), &self.directory)
+        context.directory().is_same(&self.directory)
     }
 
     /// Where data comes from that is sent to this shard now.
     fn source(&self) -> Option<Affinity> {
-        Context::try_with(|context| {
-            self.is_of(context)
-                .then(|| context.directory().member(context.index()).affinity)
-        })
-        .flatten()
+        Context::try_with(|context| self.is_of(context).then(|| context.own().affinity)).flatten()
     }
 
     /// This shard for threads outside the runtime.
     #[must_use]
     pub fn outside(&self) -> OutsideShard {
-        OutsideShard::new(Arc::clone(&self.directory), self.index)
+        OutsideShard::new(self.directory.clone(), self.index)
+    }
+}
+
+impl ThreadAware for Shard {
+    /// Takes the tables of `destination`'s core. It is the same shard as before.
+    fn relocate(&mut self, source: Option<Affinity>, destination: Affinity) {
+        self.directory.relocate(source, destination);
     }
 }
 
 impl PartialEq for Shard {
     fn eq(&self, other: &Self) -> bool {
-        self.index == other.index && Arc::ptr_eq(&self.directory, &other.directory)
+        self.index == other.index && self.directory.is_same(&other.directory)
     }
 }
 

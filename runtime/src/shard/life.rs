@@ -72,7 +72,7 @@ fn spin_until(context: &Context, limit: Duration, early: Duration) -> Instant {
 /// their turn every [`SPIN_ROUNDS`].
 fn spin(context: &Context, limit: Option<Instant>) -> bool {
     let timer = context.next_deadline();
-    let phase = context.directory().phase();
+    let phase = context.phase();
     let mut counted = context.now();
     loop {
         for _ in 0..SPIN_ROUNDS {
@@ -87,7 +87,7 @@ fn spin(context: &Context, limit: Option<Instant>) -> bool {
         if context.driver().needs_turn() {
             context.driver().turn();
         }
-        let moved = context.directory().phase() != phase;
+        let moved = context.phase() != phase;
         if moved || timer.is_some_and(|timer| timer <= now) {
             return true;
         }
@@ -101,11 +101,11 @@ fn spin(context: &Context, limit: Option<Instant>) -> bool {
 /// `early`.
 fn park(context: &Context, early: Duration) -> io::Result<()> {
     let sleep = &context.mailbox().bell().sleep;
-    let phase = context.directory().phase();
+    let phase = context.phase();
     sleep.prepare();
     // Whoever left a message before the mark saw nobody asleep, so it is looked for here. So is the
     // end: of two shards whose last tasks end at once, this fence shows one to the other.
-    if context.has_work() || context.directory().phase() != phase || is_over(context) {
+    if context.has_work() || context.phase() != phase || is_over(context) {
         sleep.awake();
         return Ok(());
     }
@@ -132,7 +132,7 @@ fn park_limit(context: &Context, phase: Phase, early: Duration) -> Option<Instan
 }
 
 fn is_over(context: &Context) -> bool {
-    match context.directory().phase() {
+    match context.phase() {
         Phase::Running => false,
         Phase::Draining => context.directory().is_drained(context.now()),
         Phase::Stopping => true,
@@ -152,7 +152,7 @@ pub(crate) fn finish(context: &Context, limit: Duration) -> io::Result<()> {
     context.cancel_all();
     context.residents().close();
     context.locals().close();
-    context.directory().member(context.index()).inbox.close();
+    context.own().inbox.close();
     // What the last tasks answered goes back; what came meanwhile is refused.
     context.mesh().flush(context.driver(), context.counters());
     let closed = context.driver().close(limit);

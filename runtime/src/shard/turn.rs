@@ -118,7 +118,7 @@ impl Context {
             }
             self.drop_departed();
         }
-        if self.directory().phase() > crate::directory::Phase::Running {
+        if self.phase() > crate::directory::Phase::Running {
             self.wake_shutdown_waiters();
         }
     }
@@ -161,10 +161,6 @@ impl Context {
             slice_ns,
             self.directory().settings.task_budget.as_nanos() as u64,
         );
-    }
-
-    fn own(&self) -> &crate::directory::Member {
-        self.directory().member(self.index())
     }
 
     /// Whether a turn would find something to do: what a shard looks at between marking itself

@@ -84,14 +84,14 @@ pub(super) struct Table {
 }
 
 struct Places {
-    directory: StdArc<Directory>,
+    directory: Directory,
     /// Their drop is the parts' end.
     _lodgings: Box<[Lodging]>,
 }
 
 impl<S: 'static> Sharded<S> {
     /// Takes the parts of all shards of the runtime, in their order.
-    pub(super) fn new(directory: StdArc<Directory>, lodgings: Vec<Lodging>) -> Self {
+    pub(super) fn new(directory: Directory, lodgings: Vec<Lodging>) -> Self {
         let keys = lodgings.iter().map(Lodging::key).collect();
         let places = StdArc::new(Places {
             directory,
@@ -117,7 +117,7 @@ impl<S: 'static> Sharded<S> {
     pub fn local(&self) -> Result<Local<S>, InvokeError> {
         let index = Context::with(|context| {
             assert!(
-                StdArc::ptr_eq(context.directory(), &self.table.places.directory),
+                context.directory().is_same(&self.table.places.directory),
                 "a service is local on the shards of its own runtime"
             );
             context.index()
@@ -310,7 +310,7 @@ impl<S: 'static> Sharded<S> {
 
     fn key(&self, shard: &Shard) -> ResidentKey {
         assert!(
-            StdArc::ptr_eq(shard.directory(), &self.table.places.directory),
+            shard.directory().is_same(&self.table.places.directory),
             "a service has parts on the shards of its own runtime"
         );
         self.table.keys[shard.index()]
@@ -320,7 +320,7 @@ impl<S: 'static> Sharded<S> {
     fn shards(&self) -> impl Iterator<Item = Shard> {
         let directory = &self.table.places.directory;
         (0..self.table.keys.len())
-            .map(|index| Shard::new(StdArc::clone(directory), ShardIndex::new(index)))
+            .map(|index| Shard::new(directory.clone(), ShardIndex::new(index)))
     }
 }
 

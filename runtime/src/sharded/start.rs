@@ -3,7 +3,6 @@
 use std::convert::Infallible;
 use std::future::Future;
 use std::rc::Rc;
-use std::sync::Arc;
 
 use thread_aware::ThreadAware;
 
@@ -125,7 +124,7 @@ impl<S: 'static> Sharded<S> {
         let starts = shards.iter().map(start_on).collect();
         match all(starts).await {
             Ok(lodgings) => {
-                let directory = Context::with(|context| Arc::clone(context.directory()));
+                let directory = Context::with(|context| context.directory().clone());
                 Ok(Self::new(directory, lodgings))
             }
             Err(error) => {

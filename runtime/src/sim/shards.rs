@@ -96,7 +96,7 @@ impl fmt::Display for Stuck {
 struct Simulation {
     seed: u64,
     world: Rc<World>,
-    directory: Arc<Directory>,
+    directory: Directory,
     shards: Vec<Member>,
     turns: u64,
 }
@@ -224,7 +224,7 @@ fn enter(directory: &Directory, shard: usize, context: &Rc<Context>) -> affinity
 
 fn open(
     world: &Rc<World>,
-    directory: &Arc<Directory>,
+    directory: &Directory,
     shard: usize,
 ) -> Result<Rc<Context>, DriverError> {
     let (settings, member) = (&directory.settings, &directory.members[shard]);
@@ -255,7 +255,7 @@ fn open(
     let driver = Driver::Sim(driver);
     Ok(Rc::new(Context::new(
         index,
-        Arc::clone(directory),
+        directory,
         driver,
         world.clock(),
     )))

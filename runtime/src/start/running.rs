@@ -6,7 +6,6 @@ use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::Pin;
 use std::rc::Rc;
-use std::sync::Arc;
 use std::sync::mpsc::{self, Sender};
 use std::task::{Context as TaskContext, Poll, Waker};
 use std::thread::JoinHandle;
@@ -33,7 +32,7 @@ struct Threads {
 
 impl Threads {
     /// Starts the threads of the shards from `first` on and waits until each is ready.
-    fn start(directory: &Arc<Directory>, plan: &Plan, first: usize) -> Result<Self, StartError> {
+    fn start(directory: &Directory, plan: &Plan, first: usize) -> Result<Self, StartError> {
         let mut threads = Self {
             handles: Vec::new(),
             go: Vec::new(),
@@ -46,7 +45,7 @@ impl Threads {
             .skip(first)
             .try_for_each(|(shard, &seat)| {
                 let (go, gone) = mpsc::channel();
-                let (directory, report) = (Arc::clone(directory), report.clone());
+                let (directory, report) = (directory.clone(), report.clone());
                 let index = ShardIndex::new(shard);
                 let handle = std::thread::Builder::new()
                     .name(format!("corelane-{shard}"))
@@ -170,7 +169,7 @@ fn report_left(running: usize, in_flight: usize) {
 /// of its own shards the drop does not wait: the shards stop by themselves, that one after the poll
 /// that it is in.
 pub struct Running {
-    directory: Arc<Directory>,
+    directory: Directory,
     handles: Vec<JoinHandle<()>>,
 }
 
@@ -202,7 +201,7 @@ impl Running {
             index < self.directory.members.len(),
             "the runtime has no shard {index}"
         );
-        OutsideShard::new(Arc::clone(&self.directory), ShardIndex::new(index))
+        OutsideShard::new(self.directory.clone(), ShardIndex::new(index))
     }
 
     /// Reads the counters of all shards, as [`metrics::snapshot`](crate::metrics::snapshot) does

@@ -44,7 +44,7 @@ pub(crate) fn decide(driver: Driver) -> Result<Driver, StartError> {
 }
 
 /// The table of a runtime that is about to start.
-pub(crate) fn directory(plan: &Plan, settings: Settings) -> Result<Arc<Directory>, StartError> {
+pub(crate) fn directory(plan: &Plan, settings: Settings) -> Result<Directory, StartError> {
     let count = plan.seats.len();
     let members = plan.seats.iter().enumerate().map(|(shard, seat)| {
         Ok(Member {
@@ -62,7 +62,7 @@ pub(crate) fn directory(plan: &Plan, settings: Settings) -> Result<Arc<Directory
 
 /// Pins the calling thread and makes the shard's context with its driver.
 pub(super) fn prepare(
-    directory: &Arc<Directory>,
+    directory: &Directory,
     index: ShardIndex,
     seat: Seat,
 ) -> Result<Rc<Context>, StartError> {
@@ -73,12 +73,7 @@ pub(super) fn prepare(
         shard: index.get(),
         source,
     })?;
-    Ok(Rc::new(Context::new(
-        index,
-        Arc::clone(directory),
-        driver,
-        Clock::Real,
-    )))
+    Ok(Rc::new(Context::new(index, directory, driver, Clock::Real)))
 }
 
 fn open(directory: &Directory, index: ShardIndex) -> Result<driver::Driver, DriverError> {
@@ -94,7 +89,7 @@ fn open(directory: &Directory, index: ShardIndex) -> Result<driver::Driver, Driv
     };
     let (driver, info) = choose(
         settings.driver,
-        &directory.fallback_told,
+        &directory.shared().fallback_told,
         || driver::open_uring(parts()),
         || driver::open_epoll(parts()),
     )?;
@@ -106,7 +101,7 @@ fn open(directory: &Directory, index: ShardIndex) -> Result<driver::Driver, Driv
 
 /// The body of a thread that is a shard and nothing else.
 pub(super) fn body(
-    directory: Arc<Directory>,
+    directory: Directory,
     index: ShardIndex,
     seat: Seat,
     report: Sender<Result<(), StartError>>,
