@@ -100,6 +100,7 @@ impl From<JoinError> for SubmitError {
 }
 
 /// Sends `call` from the shard of `context` to `to`, a shard of the same runtime.
+#[inline]
 pub(crate) fn send<F, Fut>(context: &Context, to: ShardIndex, call: F) -> Submit<Fut::Output>
 where
     F: FnOnce() -> Fut + Send + 'static,

@@ -345,19 +345,23 @@ impl Context {
         Shard::new(self.directory.clone(), self.index)
     }
 
+    #[inline]
     pub(crate) fn index(&self) -> ShardIndex {
         self.index
     }
 
     /// What everyone may know of this shard.
+    #[inline]
     pub(crate) fn own(&self) -> &Member {
         &self.own
     }
 
+    #[inline]
     pub(crate) fn phase(&self) -> Phase {
         self.shared.phase()
     }
 
+    #[inline]
     pub(crate) fn directory(&self) -> &Directory {
         &self.directory
     }

@@ -249,11 +249,13 @@ impl Shard {
         &self.directory
     }
 
+    #[inline]
     pub(crate) fn place(&self) -> ShardIndex {
         self.index
     }
 
     /// Whether this is a shard of the runtime of `context`.
+    #[inline]
     pub(crate) fn is_of(&self, context: &Context) -> bool {
         context.directory().is_same(&self.directory)
     }
