@@ -290,10 +290,17 @@ pub const ROWS: &[RowSpec] = &[
     ),
     timed(
         THREAD_AWARE,
-        "into_one_and_back",
+        "visit_one",
         2,
         1_000_000,
-        "two threads relocate a handle each to one place and back to their own",
+        "two threads relocate a handle each to one place and back to their own, where others stay",
+    ),
+    timed(
+        THREAD_AWARE,
+        "visit_one_alone",
+        2,
+        1_000_000,
+        "the same with no other handles",
     ),
     timed(
         THREAD_AWARE,
