@@ -65,7 +65,8 @@
 //! target (see [`thread_aware`]), and finds its part of that core.
 //!
 //! [`Sharded`] starts a service with a part on every shard, calls its parts and stops it; a
-//! [`Remote`] stands for one value that stays where it is.
+//! [`Remote`] stands for one value that stays where it is. A [`ServiceGroup`] bounds how many calls
+//! a shard has with another one at a time.
 //!
 //! For a stream of values take a [`lane`](lane()): a bounded ring with one sender and one receiver.
 //! A value costs a small part of a call (bench rows `mesh_one_way` and `submit_spin`), and the
@@ -211,6 +212,8 @@
 //! | shards of a runtime | 1 to 4,096 | [`StartError`] |
 //! | tasks of a shard | at most 2^24 | [`spawn`] panics |
 //! | [`lane_capacity`](Builder::lane_capacity) | 1,024 calls a pair | a call waits in its order |
+//! | calls in a [`ServiceGroup`] | its limit, a caller and target | a call waits in its order |
+//! | values of [`Remote`]s and services | 2^24 a shard | [`Remote::new`] panics |
 //! | [`inbox_capacity`](Builder::inbox_capacity) | 1,024 calls a shard | a call waits its turn |
 //! | [`receive_buffers`](Builder::receive_buffers) | 1,024 of 4 KiB a shard | a read waits |
 //! | [`task_budget`](Builder::task_budget) | 500 µs a poll | the runtime's futures yield |
@@ -261,7 +264,7 @@ pub use error::{
 };
 pub use home::Remote;
 pub use local::ShardLocal;
-pub use mesh::{Inlet, Outlet, OutsideCall, OutsideShard, Submit};
+pub use mesh::{GroupCall, Inlet, Outlet, OutsideCall, OutsideShard, ServiceGroup, Submit};
 pub use settings::{Driver, IdlePolicy, Placement};
 pub use shard::{Shard, shard, shards};
 pub use sharded::{Invoke, InvokeError, Local, Sharded, ShardedError, StopError};

@@ -8,7 +8,7 @@ use crate::shard::mailbox::{self, MailboxId};
 use crate::sync::modelled::SITES;
 use crate::task::token::Slot;
 
-pub use crate::task::model::Returns;
+pub use crate::task::model::{Returns, Sender, Target, item};
 
 /// The names that `CORELANE_WEAKEN` understands, beside those of the primitives.
 pub fn sites() -> &'static [&'static str] {

@@ -5,7 +5,7 @@
 //! wake have theirs in `corelane-primitives`.
 
 pub(crate) use std::sync::atomic::{
-    AtomicBool, AtomicI32, AtomicU8, AtomicU16, AtomicU64, Ordering, fence,
+    AtomicBool, AtomicI32, AtomicU8, AtomicU16, AtomicU64, Ordering,
 };
 
 /// Atomics from std or, under `--cfg corelane_loom`, from loom.
@@ -15,10 +15,10 @@ pub(crate) use std::sync::atomic::{
 /// `tests/loom_mutants.rs` demands that some model then fails.
 pub(crate) mod modelled {
     #[cfg(corelane_loom)]
-    pub(crate) use loom::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64};
+    pub(crate) use loom::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU64};
     pub(crate) use std::sync::atomic::Ordering;
     #[cfg(not(corelane_loom))]
-    pub(crate) use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64};
+    pub(crate) use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU64};
 
     /// A place whose ordering a model must depend on.
     #[derive(Clone, Copy)]
@@ -49,6 +49,16 @@ pub(crate) mod modelled {
         RETURNS_PUBLISH = "returns.publish",
         /// The sender takes them.
         RETURNS_TAKE = "returns.take",
+        /// A target stores an answer; partner: `ITEM_READ_ANSWER`.
+        ITEM_ANSWER = "item.answer",
+        /// The sender looks for it.
+        ITEM_READ_ANSWER = "item.read_answer",
+        /// One end of an item goes; partner: itself, at the other end.
+        ITEM_END = "item.end",
+        /// Between a cancel and the look at who works; partner: `ITEM_ENTER_FENCE`.
+        ITEM_CANCEL_FENCE = "item.cancel_fence",
+        /// Between who works and the look at the cancel.
+        ITEM_ENTER_FENCE = "item.enter_fence",
     }
 
     /// The Acquire of `site`.
@@ -61,6 +71,28 @@ pub(crate) mod modelled {
     #[inline(always)]
     pub(crate) fn release(site: Site) -> Ordering {
         site.order(Ordering::Release)
+    }
+
+    /// The Acquire and Release of `site`.
+    #[inline(always)]
+    pub(crate) fn acq_rel(site: Site) -> Ordering {
+        site.order(Ordering::AcqRel)
+    }
+
+    /// A SeqCst fence.
+    #[cfg(not(corelane_loom))]
+    #[inline(always)]
+    pub(crate) fn fence(_site: Site) {
+        std::sync::atomic::fence(Ordering::SeqCst);
+    }
+
+    /// A SeqCst fence.
+    #[cfg(corelane_loom)]
+    #[track_caller]
+    pub(crate) fn fence(site: Site) {
+        if site.order(Ordering::SeqCst) == Ordering::SeqCst {
+            loom::sync::atomic::fence(Ordering::SeqCst);
+        }
     }
 
     impl Site {

@@ -11,6 +11,9 @@ mod doorbells;
 #[path = "../../primitives/tests/models/explore.rs"]
 mod explore;
 #[cfg(corelane_loom)]
+#[path = "models/item.rs"]
+mod item;
+#[cfg(corelane_loom)]
 #[path = "models/mailbox.rs"]
 mod mailbox;
 #[cfg(corelane_loom)]
@@ -22,6 +25,12 @@ mod returns;
 
 #[cfg(corelane_loom)]
 fn main() -> std::process::ExitCode {
-    let models = [mailbox::MODELS, doorbells::MODELS, returns::MODELS].concat();
+    let models = [
+        mailbox::MODELS,
+        doorbells::MODELS,
+        returns::MODELS,
+        item::MODELS,
+    ];
+    let models = models.concat();
     mutants::run(&models, corelane::model::sites())
 }

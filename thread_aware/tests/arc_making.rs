@@ -231,21 +231,21 @@ fn constructor_that_relocates_its_own_lineage_ends() {
     );
 }
 
-/// Where each of two constructors finds a handle of the other one's lineage.
-type Slots = std::sync::Arc<[OnceLock<Lineage>; 2]>;
+/// Where each constructor of a ring finds a handle of the next one's lineage.
+type Slots<const N: usize> = std::sync::Arc<[OnceLock<Lineage>; N]>;
 
-/// Two lineages whose constructors each relocate a handle of the other one, to partition 1.
-struct Crossed {
-    handles: [Lineage; 2],
-    slots: Slots,
+/// Lineages whose constructors each relocate a handle of the next one, to partition 1.
+struct Ring<const N: usize> {
+    handles: [Lineage; N],
+    slots: Slots<N>,
     results: mpsc::Receiver<(usize, Result<(), RelocateError>, usize)>,
 }
 
-/// `meet` is called inside of each constructor, before it goes on to the other lineage.
-fn crossed(meet: impl Fn() + Send + Sync + Clone + 'static) -> Crossed {
+/// `meet` is called inside of each constructor, before it goes on to the next lineage.
+fn ring<const N: usize>(meet: impl Fn() + Send + Sync + Clone + 'static) -> Ring<N> {
     let (sender, results) = mpsc::channel();
-    let slots = Slots::default();
-    let make = |own: usize| {
+    let slots: Slots<N> = std::sync::Arc::new([const { OnceLock::new() }; N]);
+    let handles = std::array::from_fn(|own| {
         // Weak, or the lineages would keep each other alive for ever.
         let (slots, meet) = (std::sync::Arc::downgrade(&slots), meet.clone());
         let sender = Mutex::new(sender.clone());
@@ -253,18 +253,17 @@ fn crossed(meet: impl Fn() + Send + Sync + Clone + 'static) -> Crossed {
             meet();
             let cores = pinned_affinities(&[2]);
             let slots = slots.upgrade().expect("the test keeps them");
-            let mut other = slots[1 - own].get().expect("both are set").clone();
-            let result = Arc::try_relocate(&mut other, Some(cores[0]), cores[1]);
-            let sent = sender.lock().expect("no panic").send((own, result, *other));
+            let mut next = slots[(own + 1) % N].get().expect("all are set").clone();
+            let result = Arc::try_relocate(&mut next, Some(cores[0]), cores[1]);
+            let sent = sender.lock().expect("no panic").send((own, result, *next));
             sent.expect("the test listens");
             own + 10
         })
-    };
-    let handles = [make(0), make(1)];
+    });
     for (slot, handle) in slots.iter().zip(&handles) {
         slot.set(handle.clone()).expect("set once");
     }
-    Crossed {
+    Ring {
         handles,
         slots,
         results,
@@ -274,11 +273,11 @@ fn crossed(meet: impl Fn() + Send + Sync + Clone + 'static) -> Crossed {
 // proves: TA-6
 #[test]
 fn crossed_constructors_end_on_one_thread() {
-    let Crossed {
+    let Ring {
         handles,
         slots: _slots,
         results,
-    } = crossed(|| {});
+    } = ring::<2>(|| {});
     let values = watched(move || {
         let cores = pinned_affinities(&[2]);
         handles.map(|mut handle| {
@@ -294,46 +293,53 @@ fn crossed_constructors_end_on_one_thread() {
     );
 }
 
+/// Each lineage's value is made by a thread of its own, and all have begun before any goes on, so
+/// one of them has to give way.
+fn ring_ends_on_threads_of_its_own<const N: usize>() {
+    let all = std::sync::Arc::new(Barrier::new(N));
+    let Ring {
+        handles,
+        slots: _slots,
+        results,
+    } = ring::<N>(move || {
+        all.wait();
+    });
+    let values = watched(move || {
+        thread::scope(|scope| {
+            let threads = handles.map(|mut handle| {
+                scope.spawn(move || {
+                    let cores = pinned_affinities(&[2]);
+                    handle.relocate(Some(cores[0]), cores[1]);
+                    *handle
+                })
+            });
+            threads.map(|thread| thread.join().expect("no panic"))
+        })
+    });
+    assert_eq!(values, std::array::from_fn(|own| own + 10));
+    let results: Vec<_> = results.try_iter().collect();
+    assert_eq!(results.len(), N);
+    let cycles = results.iter().filter(|(own, result, value)| {
+        let next = (own + 1) % N;
+        match result {
+            Ok(()) => assert_eq!(*value, next + 10, "it waited for the next one's value"),
+            Err(error) => assert_eq!((*error, *value), (RelocateError::Cycle, next)),
+        }
+        result.is_err()
+    });
+    assert_eq!(cycles.count(), 1);
+}
+
 // proves: TA-6
 #[test]
 fn crossed_constructors_end_on_two_threads() {
-    for _ in 0..50 {
-        let both = std::sync::Arc::new(Barrier::new(2));
-        // Both have begun before either goes on, so one of them has to give way.
-        let Crossed {
-            handles,
-            slots: _slots,
-            results,
-        } = crossed(move || {
-            both.wait();
-        });
-        let values = watched(move || {
-            thread::scope(|scope| {
-                let threads = handles.map(|mut handle| {
-                    scope.spawn(move || {
-                        let cores = pinned_affinities(&[2]);
-                        handle.relocate(Some(cores[0]), cores[1]);
-                        *handle
-                    })
-                });
-                threads.map(|thread| thread.join().expect("no panic"))
-            })
-        });
-        assert_eq!(values, [10, 11]);
-        let results: Vec<_> = results.try_iter().collect();
-        assert_eq!(results.len(), 2);
-        let cycles = results.iter().filter(|(own, result, other)| match result {
-            Ok(()) => {
-                assert_eq!(*other, 11 - own, "it waited for the other one's value");
-                false
-            }
-            Err(error) => {
-                assert_eq!((*error, *other), (RelocateError::Cycle, 1 - own));
-                true
-            }
-        });
-        assert_eq!(cycles.count(), 1);
-    }
+    (0..50).for_each(|_| ring_ends_on_threads_of_its_own::<2>());
+}
+
+// proves: TA-6
+#[test]
+fn ring_of_constructors_ends_on_five_threads() {
+    (0..20).for_each(|_| ring_ends_on_threads_of_its_own::<5>());
 }
 
 // proves: TA-6

@@ -15,7 +15,9 @@ use thread_aware::{
 };
 
 const THREADS: usize = 4;
-const STEPS: usize = if cfg!(debug_assertions) {
+const STEPS: usize = if cfg!(miri) {
+    100
+} else if cfg!(debug_assertions) {
     3_000
 } else {
     100_000

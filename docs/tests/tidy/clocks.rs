@@ -7,8 +7,12 @@ use crate::{
 
 /// The only module of the runtime that reads the system's clocks.
 const CLOCK: &str = "runtime/src/time/clock";
-/// The only file of the primitives that names atomics and cells.
-const SYNC: &str = "primitives/src/sync";
+/// The only files of the leaf crate and of the primitives that name atomics and cells.
+const SYNC: [&str; 3] = [
+    "thread_aware/src/sync",
+    "thread_aware/src/sync_loom",
+    "primitives/src/sync",
+];
 /// The modules with thread-local state, each with its reason.
 const THREAD_LOCALS: [(&str, &str); 2] = [
     (
@@ -56,13 +60,15 @@ fn readings(tokens: &[Token]) -> Vec<usize> {
     of_std.map(|path| path.line).collect()
 }
 
-/// Atomics and cells that the primitives take from std instead of from their `sync`.
+/// Atomics and cells that a crate with models takes from std instead of from its `sync`.
 fn foreign_atomics(tree: &Tree) -> Vec<String> {
     let mut offenders = Vec::new();
-    let primitives = tree
-        .rust()
-        .filter(|file| file.path.starts_with("primitives/src/"));
-    for file in primitives.filter(|file| !file.is_in(SYNC)) {
+    let modelled = ["thread_aware/src/", "primitives/src/"];
+    let sources = tree.rust().filter(|file| {
+        let is_modelled = modelled.iter().any(|source| file.path.starts_with(source));
+        is_modelled && !SYNC.iter().any(|sync| file.is_in(sync))
+    });
+    for file in sources {
         for path in paths(&flat(file)) {
             if path.is_std(&["sync", "atomic"]) || path.is_std(&["cell", "UnsafeCell"]) {
                 let name = path.parts.join("::");
@@ -112,7 +118,7 @@ fn runtime_reads_clocks_in_one_place() {
 }
 
 #[test]
-fn primitives_take_atomics_from_sync() {
+fn modelled_crates_take_atomics_from_sync() {
     assert_clean(
         "atomics and cells past sync.rs",
         &foreign_atomics(&Tree::checkout()),
@@ -172,11 +178,21 @@ fn atomics_rule_fires() {
             "use crate::sync::{UnsafeCell, atomic::AtomicU8};",
         ),
         ("primitives/src/sync.rs", "use std::sync::atomic::AtomicU8;"),
+        (
+            "thread_aware/src/sync.rs",
+            "use core::sync::atomic::AtomicU8;",
+        ),
+        (
+            "thread_aware/src/d.rs",
+            "use core::sync::atomic::AtomicU16;",
+        ),
+        ("runtime/src/e.rs", "use core::sync::atomic::AtomicU32;"),
     ]);
     let wanted = [
         "atomic::AtomicU8",
         "atomic::fence",
         "core::cell::UnsafeCell",
+        "atomic::AtomicU16",
     ];
     assert_fires(&foreign_atomics(&tree), &wanted);
 }

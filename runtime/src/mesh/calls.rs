@@ -35,6 +35,16 @@ impl<T> Submit<T> {
     pub(crate) fn outside(call: OutsideCall<T>) -> Self {
         Self(State::Outside(call))
     }
+
+    /// Asks for the call's end, as the drop does; the answer comes when the target has dropped it.
+    pub(super) fn cancel(&self) {
+        match &self.0 {
+            State::Here(handle) => handle.abort(),
+            State::There(sent) => sent.give_up(),
+            // Who waits for the end of a call is a shard of the target's runtime.
+            State::Outside(_) | State::Done => {}
+        }
+    }
 }
 
 // The output is never pinned in here.
@@ -62,6 +72,7 @@ impl<T: Send + 'static> Future for Submit<T> {
 
 impl<T> Drop for Submit<T> {
     fn drop(&mut self) {
+        // The others cancel themselves.
         if let State::Here(handle) = &self.0 {
             handle.abort();
         }
@@ -95,6 +106,12 @@ where
     Fut: Future + 'static,
     Fut::Output: Send + 'static,
 {
+    #[cfg(debug_assertions)]
+    let call = {
+        // Part of the group's call that it is made in.
+        let rank = context.groups().rank();
+        move || super::group::within(rank, call)
+    };
     if to == context.index() {
         return Submit(State::Here(context.spawn(async move { call().await })));
     }

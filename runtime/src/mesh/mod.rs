@@ -12,6 +12,7 @@
 mod calls;
 mod doorbells;
 mod ends;
+mod group;
 mod link;
 mod outside;
 mod relocation;
@@ -20,9 +21,11 @@ mod tests;
 
 pub use calls::Submit;
 pub(crate) use calls::send;
+pub use group::{GroupCall, ServiceGroup};
 pub use link::{Inlet, Outlet};
 pub use outside::{OutsideCall, OutsideShard};
 
 pub(crate) use doorbells::Doorbells;
 pub(crate) use ends::{Mesh, Pair};
+pub(crate) use group::Groups;
 pub(crate) use relocation::relocating;

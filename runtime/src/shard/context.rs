@@ -13,7 +13,7 @@ use crate::directory::{Directory, Phase};
 use crate::driver::Driver;
 use crate::home::Residents;
 use crate::local::Locals;
-use crate::mesh::Mesh;
+use crate::mesh::{Groups, Mesh};
 use crate::metrics::ShardCounters;
 use crate::sched::{Group, GroupId, Scheduler};
 use crate::settings::IdlePolicy;
@@ -39,6 +39,8 @@ pub(crate) struct Context {
     timers: Rc<Timers>,
     driver: Driver,
     mesh: Mesh,
+    /// What this shard has in flight in service groups.
+    groups: Groups,
     budget: Budget,
     /// The task that is being polled.
     current: Cell<Option<TaskRef>>,
@@ -82,6 +84,7 @@ impl Context {
             clock,
             driver,
             mesh: Mesh::new(index, Arc::clone(&directory)),
+            groups: Groups::default(),
             budget: Budget {
                 length: directory.settings.task_budget,
                 operations: Cell::new(0),
@@ -377,6 +380,10 @@ impl Context {
 
     pub(crate) fn mesh(&self) -> &Mesh {
         &self.mesh
+    }
+
+    pub(crate) fn groups(&self) -> &Groups {
+        &self.groups
     }
 
     pub(crate) fn residents(&self) -> &Residents {

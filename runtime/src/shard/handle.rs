@@ -119,7 +119,7 @@ impl Shard {
     {
         let mut call = Some(call);
         let sent = Context::try_with(|context| {
-            if !Arc::ptr_eq(context.directory(), &self.directory) {
+            if !self.is_of(context) {
                 return None;
             }
             call.take()
@@ -232,7 +232,7 @@ impl Shard {
     fn has_room(&self) -> bool {
         Context::with(|context| {
             assert!(
-                Arc::ptr_eq(context.directory(), &self.directory),
+                self.is_of(context),
                 "try_submit is for the shards of one runtime; see OutsideShard"
             );
             let has_room = self.index == context.index() || context.mesh().has_room(self.index);
@@ -247,12 +247,20 @@ impl Shard {
         &self.directory
     }
 
+    pub(crate) fn place(&self) -> ShardIndex {
+        self.index
+    }
+
+    /// Whether this is a shard of the runtime of `context`.
+    pub(crate) fn is_of(&self, context: &Context) -> bool {
+        Arc::ptr_eq(context.directory(), &self.directory)
+    }
+
     /// Where data comes from that is sent to this shard now.
     fn source(&self) -> Option<Affinity> {
         Context::try_with(|context| {
-            let directory = context.directory();
-            Arc::ptr_eq(directory, &self.directory)
-                .then(|| directory.member(context.index()).affinity)
+            self.is_of(context)
+                .then(|| context.directory().member(context.index()).affinity)
         })
         .flatten()
     }

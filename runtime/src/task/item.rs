@@ -8,7 +8,7 @@
 //! Cancel rule: the sender sets `cancelled`, fences and reads `worker`; the target stores `worker`,
 //! fences and reads `cancelled`. One of the two sees the other.
 //! End rule: the traveller's return and the end of `Sent` both swap `ends`; the second frees the
-//! block, on the sender's shard unless that has stopped.
+//! block, on the sender's shard unless that has stopped. Model: `tests/loom_item.rs`.
 
 use std::alloc::Layout;
 use std::cell::{Cell, UnsafeCell};
@@ -22,7 +22,9 @@ use super::token::Token;
 use super::{wake, waker};
 use crate::error::{SubmitError, contain};
 use crate::shard::{Context, ShardIndex};
-use crate::sync::{AtomicBool, AtomicU8, AtomicU64, Ordering, fence};
+use crate::sync::modelled::{
+    AtomicBool, AtomicU8, AtomicU64, Ordering, Site, acq_rel, acquire, fence, release,
+};
 
 /// No task works on the item yet.
 const NO_WORKER: u64 = Token::NONE.bits();
@@ -117,8 +119,24 @@ unsafe impl Send for Traveller {}
 
 /// Makes an item of `request`.
 pub(crate) fn item<R: Request>(context: &Context, request: R) -> (Sent<R::Output>, Traveller) {
-    let class = Block::<R, R::Output>::CLASS;
-    let block = context.blocks().take(class).cast::<Block<R, R::Output>>();
+    let block = context.blocks().take(Block::<R, R::Output>::CLASS);
+    lay_out(block, context.index(), request)
+}
+
+/// As [`item()`], outside of a shard.
+#[cfg(corelane_loom)]
+pub(super) fn loose_item<R: Request>(request: R) -> (Sent<R::Output>, Traveller) {
+    let block = blocks::Blocks::new().take(Block::<R, R::Output>::CLASS);
+    lay_out(block, ShardIndex::new(0), request)
+}
+
+/// Makes an item of `request` in a block of its class that is not in use.
+fn lay_out<R: Request>(
+    block: NonNull<u8>,
+    from: ShardIndex,
+    request: R,
+) -> (Sent<R::Output>, Traveller) {
+    let block = block.cast::<Block<R, R::Output>>();
     let whole = Block {
         header: Header {
             vtable: &Block::<R, R::Output>::VTABLE,
@@ -126,7 +144,7 @@ pub(crate) fn item<R: Request>(context: &Context, request: R) -> (Sent<R::Output
             worker: AtomicU64::new(NO_WORKER),
             waiter: Cell::new(Token::NONE),
             foreign: Cell::new(None),
-            from: context.index(),
+            from,
             cancelled: AtomicBool::new(false),
             ends: AtomicU8::new(TRAVELLING),
         },
@@ -233,13 +251,13 @@ unsafe fn store<T>(item: NonNull<Header>, output: Result<T, SubmitError>) {
     unsafe { body::<Result<T, SubmitError>>(item).write(output) };
     face(item).content.set(Content::Output);
     // Release: pairs with the Acquire in `Sent::poll`.
-    face(item).answered.store(true, Ordering::Release);
+    face(item).answered.store(true, release(Site::ITEM_ANSWER));
 }
 
 /// One end goes, and says so in `ends`. The second one frees the block: then this is true.
 fn end(item: NonNull<Header>, mine: u8) -> bool {
     // AcqRel: what the first end did to the item is done before the second frees it.
-    if header(item).ends.swap(mine, Ordering::AcqRel) == TRAVELLING {
+    if header(item).ends.swap(mine, acq_rel(Site::ITEM_END)) == TRAVELLING {
         return false;
     }
     if let Some(waker) = header(item).foreign.take() {
@@ -295,15 +313,39 @@ impl<T> Sent<T> {
     }
 
     #[inline]
-    fn is_answered(&self) -> bool {
+    pub(super) fn is_answered(&self) -> bool {
         // Acquire: pairs with the Release in `store`, so that the output is seen.
-        face(self.item).answered.load(Ordering::Acquire)
+        face(self.item)
+            .answered
+            .load(acquire(Site::ITEM_READ_ANSWER))
     }
 
     /// Whether the item is back without an answer, or with one.
     fn is_lost(&self) -> bool {
         // Acquire: pairs with the swap in `end`.
         header(self.item).ends.load(Ordering::Acquire) == RETURNED
+    }
+
+    /// Says that nobody wants the answer, and who is to be told of it, if somebody works on it.
+    pub(super) fn cancel(&self) -> Option<Token> {
+        let header = header(self.item);
+        header.cancelled.store(true, Ordering::Relaxed);
+        // Pairs with the fence in `Work::enter`.
+        fence(Site::ITEM_CANCEL_FENCE);
+        let worker = header.worker.load(Ordering::Relaxed);
+        (worker != NO_WORKER).then(|| Token::from_bits(worker))
+    }
+
+    /// Asks for the call's end, unless the item is answered or back. Never waits: the target drops
+    /// what it has of the item and sends it back, answered.
+    pub(crate) fn give_up(&self) {
+        let is_under_way = header(self.item).ends.load(Ordering::Relaxed) == TRAVELLING;
+        if is_under_way
+            && !self.is_answered()
+            && let Some(worker) = self.cancel()
+        {
+            Context::wake(worker);
+        }
     }
 
     fn wait(&self, waker: &Waker) {
@@ -320,20 +362,13 @@ impl<T> Sent<T> {
 impl<T> Drop for Sent<T> {
     /// Never waits: the target drops what it has of the item and sends it back.
     fn drop(&mut self) {
-        let header = header(self.item);
         if self.is_answered() {
             contain("the drop of a call's answer", || {
                 // SAFETY: An answered item's body is the sender's.
                 unsafe { empty(self.item) };
             });
-        } else if header.ends.load(Ordering::Relaxed) == TRAVELLING {
-            header.cancelled.store(true, Ordering::Relaxed);
-            // Pairs with the fence in `Work::enter`.
-            fence(Ordering::SeqCst);
-            let worker = header.worker.load(Ordering::Relaxed);
-            if worker != NO_WORKER {
-                Context::wake(Token::from_bits(worker));
-            }
+        } else {
+            self.give_up();
         }
         end(self.item, SENDER_GONE);
     }
@@ -426,8 +461,8 @@ impl<T> Work<T> {
         header(traveller.0)
             .worker
             .store(worker.bits(), Ordering::Relaxed);
-        // Pairs with the fence in `Sent::drop`.
-        fence(Ordering::SeqCst);
+        // Pairs with the fence in `Sent::cancel`.
+        fence(Site::ITEM_ENTER_FENCE);
         self.is_cancelled()
     }
 

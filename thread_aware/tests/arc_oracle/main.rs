@@ -1,8 +1,8 @@
 //! The `Arc` against an oracle: random sequences of everything that one thread can do to some
 //! lineages, compared after each step with a model that is plain maps.
 //!
-//! A release run takes 10^6 sequences, a debug run 3,000. A failure names its seed, and
-//! `CORELANE_SEED=n` runs that one alone.
+//! A release run takes 10^6 sequences, a debug run 3,000, and Miri 60. A failure names its seed,
+//! and `CORELANE_SEED=n` runs that one alone.
 #![cfg(feature = "std")]
 
 mod model;
@@ -11,7 +11,9 @@ mod run;
 use thread_aware::{PerCore, PerNuma, PerProcess};
 
 /// Sequences a strategy.
-const SEQUENCES: u64 = if cfg!(debug_assertions) {
+const SEQUENCES: u64 = if cfg!(miri) {
+    20
+} else if cfg!(debug_assertions) {
     1_000
 } else {
     333_334

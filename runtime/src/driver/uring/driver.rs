@@ -16,6 +16,7 @@ use io_uring::{opcode, types::Fd};
 use rustix::event::PollFlags;
 
 use super::bufring::BufferRing;
+use super::gather::Gather;
 use super::listener::Listening;
 use super::msg::Messages;
 use super::ring::{Block, Done, GATHER_WINDOW, Ring};
@@ -30,6 +31,7 @@ use crate::error::DriverError;
 use crate::io::Pool;
 use crate::metrics::ShardCounters;
 use crate::settings::IdlePolicy;
+use crate::shard::Context;
 
 /// The group of receive buffers: each ring has one.
 pub(super) const BUFFER_GROUP: u16 = 0;
@@ -38,10 +40,8 @@ pub(super) const BUFFER_GROUP: u16 = 0;
 const SHARE_FIRST: usize = 64;
 /// Completions in one turn from which on sends are queued.
 const CROWD: usize = 4;
-/// Completions that a park in a crowd waits for at most: fewer parks, each with more to do (bench
-/// `tcp`, row `echo_64b_c64`: 8 % of the processor time, and shorter latencies, since those who
-/// send have nobody to wake meanwhile).
-const GATHER_MAX: usize = 64;
+/// Queued sends after which the driver has its turn.
+const SENDS_A_SLICE: usize = 16;
 /// No park blocks longer at once; the caller comes again.
 const PARK_MAX: Duration = Duration::from_secs(86_400);
 
@@ -65,8 +65,8 @@ pub(crate) struct Uring {
     crowd: Cell<usize>,
     /// Operations in flight that end soon when streams are busy.
     awaited: Cell<usize>,
-    /// Whether a park in a crowd gathers completions.
-    gathers: bool,
+    /// Whether, and when, a park in a crowd gathers completions.
+    gather: Gather,
     /// Whether the shard spins before it parks.
     pub(super) spins: bool,
     /// The stream that is received from at once while the shard spins.
@@ -144,7 +144,7 @@ impl Uring {
             done: Cell::default(),
             crowd: Cell::new(0),
             awaited: Cell::new(0),
-            gathers: features.gather && parts.idle == IdlePolicy::Park,
+            gather: Gather::new(features.gather && parts.idle == IdlePolicy::Park),
             spins: parts.idle != IdlePolicy::Park,
             hot: RefCell::default(),
             bell: parts.bell,
@@ -212,8 +212,11 @@ impl Uring {
     /// How a park waits.
     pub(super) fn block(&self, timeout: Option<Duration>) -> Block {
         let time = timeout.unwrap_or(PARK_MAX).min(PARK_MAX);
-        if self.gathers && self.is_crowded() && time > GATHER_WINDOW {
-            return Block::Gather(self.awaited.get().clamp(1, GATHER_MAX), time);
+        if self.is_crowded()
+            && time > GATHER_WINDOW
+            && let Some(completions) = self.gather.begin(self.awaited.get())
+        {
+            return Block::Gather(completions, time);
         }
         match timeout {
             None => Block::ForEver,
@@ -281,6 +284,15 @@ impl Uring {
     /// Whether so many streams have news that their sends should share an `enter`.
     pub(super) fn is_crowded(&self) -> bool {
         self.crowd.get() >= CROWD
+    }
+
+    /// Ends the slice of tasks early when a crowd has queued many sends: who waits for the first of
+    /// them need not wait for the last.
+    pub(super) fn hurry(&self) {
+        let queued = self.ring.borrow_mut().as_mut().map_or(0, Ring::queued);
+        if queued >= SENDS_A_SLICE {
+            Context::try_with(|context| context.mailbox().note());
+        }
     }
 
     /// Gives the kernel receive buffers up to its share, and wakes as many of those who wait for
@@ -357,6 +369,7 @@ impl Uring {
             }
             ring.reap(&mut done);
         }
+        self.gather.end(done.len());
         if !done.is_empty() {
             self.crowd.set(done.len());
             self.counters.completions.add(done.len() as u64);

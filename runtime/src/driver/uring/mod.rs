@@ -16,6 +16,7 @@
 mod bufring;
 mod close;
 mod driver;
+mod gather;
 mod hot;
 mod listener;
 mod msg;

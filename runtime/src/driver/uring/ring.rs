@@ -157,6 +157,11 @@ impl Ring {
         backlog || !queue.is_empty() || queue.taskrun() || queue.cq_overflow()
     }
 
+    /// Entries that wait in the queue.
+    pub(super) fn queued(&mut self) -> usize {
+        self.uring.submission().len()
+    }
+
     /// Whether entries wait behind a full queue.
     pub(super) fn has_backlog(&self) -> bool {
         !self.backlog.is_empty()

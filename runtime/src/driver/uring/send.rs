@@ -202,6 +202,7 @@ impl Socket {
             Ok(key) => {
                 *flight = Some(Flight(key));
                 self.send.set(SendState::Flight(key));
+                self.driver.hurry();
                 None
             }
             Err(error) => Some(Err(error)),

@@ -136,13 +136,9 @@ fn a_park_in_a_crowd_gathers_and_still_ends_with_the_first_completion() {
             }
         }
         assert!(driver.is_crowded());
-        let gathers = driver.features().gather;
-        let block = driver.block(None);
-        assert_eq!(
-            matches!(block, Block::Gather(STREAMS, _)),
-            gathers,
-            "{block:?}"
-        );
+        // Parks that brought little may have made a pause, of at most 256.
+        let gathers = |_| matches!(driver.block(None), Block::Gather(STREAMS, _));
+        assert_eq!((0..300).any(gathers), driver.features().gather);
         // A time-out that is shorter than the window is kept.
         let brief = driver.block(Some(Duration::from_micros(5)));
         assert!(matches!(brief, Block::For(_)), "{brief:?}");
