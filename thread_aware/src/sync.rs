@@ -11,8 +11,8 @@ pub(crate) use core::sync::atomic as plain;
 pub(crate) use core::sync::atomic::Ordering;
 #[cfg(feature = "std")]
 pub(crate) use imp::{
-    AtomicPtr, AtomicU64, AtomicUsize, Condvar, Mutex, MutexGuard, UnsafeCell, process_wide,
-    thread_number,
+    AtomicPtr, AtomicU64, AtomicUsize, Backoff, Condvar, Mutex, MutexGuard, UnsafeCell,
+    process_wide, thread_number,
 };
 
 /// Hands out numbers from 1, each once in the life of the process.
@@ -109,6 +109,7 @@ pub(crate) trait Owned {
 mod imp {
     use super::{Ordering, Owned, Site};
     pub(crate) use core::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize};
+    pub(crate) use crossbeam_utils::Backoff;
     pub(crate) use std::sync::{Condvar, Mutex, MutexGuard};
 
     #[inline(always)]

@@ -6,6 +6,21 @@ pub(crate) use loom::cell::UnsafeCell;
 pub(crate) use loom::sync::{Condvar, Mutex, MutexGuard};
 use std::sync::OnceLock;
 
+/// Never backs off: a thread of a model that looks again and again has no end.
+pub(crate) struct Backoff;
+
+impl Backoff {
+    pub(crate) fn new() -> Self {
+        Self
+    }
+
+    pub(crate) fn is_completed(&self) -> bool {
+        true
+    }
+
+    pub(crate) fn snooze(&self) {}
+}
+
 fn weakened(site: Site) -> bool {
     static WEAKENED: OnceLock<Option<String>> = OnceLock::new();
     let named = WEAKENED.get_or_init(|| std::env::var("CORELANE_WEAKEN").ok());
