@@ -307,7 +307,7 @@ pub const ROWS: &[RowSpec] = &[
         "first_touch",
         EVERY_CORE,
         1_000,
-        "all cores relocate to an empty place: median wait for the one that makes the value in 5 us",
+        "all cores relocate to an empty place: median wait for who makes the value in 5 us",
     ),
     RowSpec {
         suite: THREAD_AWARE,
