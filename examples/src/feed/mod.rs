@@ -51,7 +51,7 @@ pub use self::{
         Driver, EMBEDDED_SECONDS, ExpectedHash, ExpectedHashError, HashMismatch, Idle, Options,
         SHARDS_MAX, Unstarted,
     },
-    pipeline::{Ages, BOOKS_MAX, Books, BooksFull, ShardSummary, shard_of},
+    pipeline::{Ages, BOOKS_MAX, Books, BooksFull, Instruments, ShardSummary, shard_of},
     render::write_line,
     report::{AgeReport, BookReport, DriverReport, LiveLine, Report, SubscriberReport},
     serve::{OUTBOX_BYTES_MAX, Outbox, TooSlow, write_top, write_trade},

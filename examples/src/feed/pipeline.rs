@@ -27,9 +27,56 @@ use super::{Book, Change, Symbol, Update};
 /// When there are no shards.
 pub fn shard_of(symbol: Symbol, shards: usize) -> usize {
     assert!(shards > 0, "a book needs a shard");
-    match InstrumentId::named(symbol) {
+    owner(InstrumentId::named(symbol), symbol, shards)
+}
+
+fn owner(id: Option<InstrumentId>, symbol: Symbol, shards: usize) -> usize {
+    match id {
         Some(id) => id.index() % shards,
         None => (mixed(symbol.spread()) % shards as u64) as usize,
+    }
+}
+
+/// The instruments by their symbols, and the shard of each: what a decoder asks at every update.
+///
+/// It is a table of its own, so that each core can have one in its memory.
+///
+/// ```
+/// use corelane_examples::feed::{Instruments, shard_of};
+///
+/// let instruments = Instruments::new(3);
+/// for name in ["ES", "ZN", "BTCUSDT"] {
+///     let symbol = name.parse()?;
+///     assert_eq!(instruments.owner(symbol), shard_of(symbol, 3));
+/// }
+/// # Ok::<(), corelane_examples::feed::SymbolError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Instruments {
+    rows: Box<[(Symbol, InstrumentId)]>,
+    shards: usize,
+}
+
+impl Instruments {
+    /// The table for a run on `shards` shards.
+    ///
+    /// # Panics
+    ///
+    /// When there are no shards.
+    pub fn new(shards: usize) -> Self {
+        assert!(shards > 0, "a book needs a shard");
+        Self {
+            rows: InstrumentId::all()
+                .map(|id| (id.instrument().symbol(), id))
+                .collect(),
+            shards,
+        }
+    }
+
+    /// The shard that owns the book of `symbol`, as [`shard_of`] has it.
+    pub fn owner(&self, symbol: Symbol) -> usize {
+        let row = self.rows.iter().find(|(known, _)| *known == symbol);
+        owner(row.map(|&(_, id)| id), symbol, self.shards)
     }
 }
 
@@ -225,6 +272,15 @@ mod tests {
             .map(|row| shard_of(row.symbol(), 2))
             .collect();
         assert_eq!(shards, [0, 1, 0, 1, 0]);
+    }
+
+    #[test]
+    fn the_table_names_the_same_owners() {
+        let table = Instruments::new(2);
+        let others = (0..100).map(|number| format!("SYM{number}").parse().unwrap());
+        for symbol in INSTRUMENTS.iter().map(|row| row.symbol()).chain(others) {
+            assert_eq!(table.owner(symbol), shard_of(symbol, 2));
+        }
     }
 
     #[test]

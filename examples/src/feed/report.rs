@@ -38,6 +38,8 @@ pub struct Report {
     pub malformed: u64,
     /// Values that a full place handed back, and kept updates that had to make room.
     pub refused: u64,
+    /// How often data was relocated to the shard that it had been sent to.
+    pub relocations: u64,
     /// Those who listened.
     pub subscribers: SubscriberReport,
     /// The books in the order of their symbols.
@@ -172,6 +174,7 @@ impl fmt::Display for Report {
             "trouble      {} gaps, {} malformed, {} refused",
             self.gaps, self.malformed, self.refused
         )?;
+        writeln!(f, "relocations  {}", grouped(self.relocations))?;
         let SubscriberReport { served, cut } = self.subscribers;
         writeln!(f, "subscribers  {served} served, {cut} cut")?;
         if self.books.is_empty() {
@@ -340,8 +343,8 @@ mod tests {
         };
         assert_eq!(
             keys(&json),
-            "age_ns books driver gaps lane_peak malformed refused seconds shards subscribers \
-             updates updates_per_s"
+            "age_ns books driver gaps lane_peak malformed refused relocations seconds shards \
+             subscribers updates updates_per_s"
         );
         assert_eq!(keys(&json["driver"]), "name reason");
         assert_eq!(keys(&json["age_ns"]), "max p50 p99 p999");

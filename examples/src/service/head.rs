@@ -9,6 +9,7 @@ use std::task::Poll;
 use corelane::time::sleep;
 use corelane::{JoinHandle, Submit};
 use corelane_primitives::{Consumer, lane};
+use thread_aware::Unaware;
 
 use super::accept::{ARRIVALS_MAX, Arrival, Listener, accept};
 use super::console::Voice;
@@ -18,11 +19,13 @@ use super::input::Input;
 use super::live::{self, SAMPLES_MAX, Sample};
 use super::publish::Audience;
 use super::reader::Piece;
+use super::routes::Instruments;
 use super::run::{Run, unless_ended};
 use super::signals::Ears;
 use super::worker::{Seat, work};
 use crate::feed::{
-    DriverReport, Generator, INSTRUMENTS, InstrumentId, Options, Report, ShardSummary, shard_of,
+    self, DriverReport, Generator, INSTRUMENTS, InstrumentId, Options, Report, ShardSummary,
+    shard_of,
 };
 
 /// A run that came to its end.
@@ -56,10 +59,16 @@ pub(super) async fn serve(
         arrivals,
         samples,
     } = Table::set(&run, &options, readers, shards.len());
+    let instruments = Instruments::from_unaware(feed::Instruments::new(shards.len()));
     let answers: Vec<_> = shards
         .iter()
         .zip(seats)
-        .map(|(shard, seat)| shard.submit(move || work(seat)))
+        .map(|(shard, seat)| {
+            let data = (instruments.clone(), Unaware(seat));
+            shard.submit_with(data, |(instruments, seat)| {
+                work(instruments, seat.into_inner())
+            })
+        })
         .collect();
     let acceptors: Vec<JoinHandle<u64>> = listeners
         .into_iter()
@@ -84,6 +93,7 @@ pub(super) async fn serve(
     }
     let mut report = Report::of_shards(run.start.elapsed().as_secs_f64(), summaries);
     report.driver = driver();
+    report.relocations = relocations();
     Ok(Ended {
         report,
         failed: run.has_failed(),
@@ -195,6 +205,12 @@ async fn all(mut answers: Vec<Submit<ShardSummary>>) -> Result<Vec<ShardSummary>
         Poll::Ready(Ok(summaries.drain(..).flatten().collect()))
     })
     .await
+}
+
+/// What was relocated on all shards.
+fn relocations() -> u64 {
+    let shards = corelane::metrics::snapshot().shards;
+    shards.iter().map(|shard| shard.relocations).sum()
 }
 
 fn driver() -> DriverReport {

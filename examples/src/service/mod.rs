@@ -5,6 +5,9 @@
 //! task a lane applies them to that shard's books. Where subscribers are, what changed goes on as
 //! lines over another lane to each shard that has some.
 //!
+//! Which shard owns a symbol stands in a table of instruments. Every core has one for itself: each
+//! shard is sent a handle of it, which is relocated when it arrives.
+//!
 //! A full lane makes a decoder wait, so nothing is lost on the way to a book. Nothing waits for a
 //! subscriber: one that is behind is cut. A new one is told the best prices as they are.
 //! Connections are accepted on shard 0 and handed round; each then lives on one shard.

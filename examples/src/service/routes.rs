@@ -5,10 +5,11 @@ use std::rc::Rc;
 
 use corelane::time::Instant;
 use corelane_primitives::{Closed, Consumer, Full, Producer, lane};
+use thread_aware::{Arc, PerCore};
 
 use super::door::Door;
 use super::turnstile::Turnstile;
-use crate::feed::{Symbol, Update, shard_of};
+use crate::feed::{Symbol, Update};
 
 /// Updates that wait in one lane at most; a power of two.
 pub(super) const LANE_SLOTS: usize = 1024;
@@ -20,9 +21,13 @@ pub(super) struct Timed {
     pub(super) update: Update,
 }
 
+/// The table of instruments, each core's own.
+pub(super) type Instruments = Arc<crate::feed::Instruments, PerCore>;
+
 /// One shard's lanes to all others and to itself, each made on first use.
 #[derive(Debug)]
 pub(super) struct Routes {
+    instruments: Instruments,
     doors: Vec<Door<Consumer<Timed>>>,
     lanes: RefCell<Vec<Option<Lane>>>,
 }
@@ -32,9 +37,10 @@ type Lane = Rc<Turnstile<Producer<Timed>>>;
 
 impl Routes {
     /// Ways through these doors, one a shard.
-    pub(super) fn new(doors: Vec<Door<Consumer<Timed>>>) -> Self {
+    pub(super) fn new(instruments: Instruments, doors: Vec<Door<Consumer<Timed>>>) -> Self {
         let lanes = doors.iter().map(|_| None).collect();
         Self {
+            instruments,
             doors,
             lanes: RefCell::new(lanes),
         }
@@ -100,7 +106,7 @@ impl Outbound {
         let symbol = update.symbol();
         let owner = match self.last {
             Some((last, owner)) if last == symbol => owner,
-            Some(_) | None => shard_of(symbol, self.staged.len()),
+            Some(_) | None => self.routes.instruments.owner(symbol),
         };
         self.last = Some((symbol, owner));
         if self.staged[owner].is_empty() {

@@ -16,11 +16,11 @@ use super::intake::Tally;
 use super::live::{self, Sample};
 use super::owner::Owner;
 use super::publish::{Audience, News, Publisher};
-use super::routes::{Routes, Timed};
+use super::routes::{Instruments, Routes, Timed};
 use super::run::Run;
 use crate::feed::ShardSummary;
 
-/// All that a shard needs for its part; sent to it as it is.
+/// What a shard needs for its part and is no core's; sent to it as it is.
 #[derive(Debug)]
 pub(super) struct Seat {
     pub(super) run: Arc<Run>,
@@ -40,9 +40,9 @@ pub(super) struct Seat {
     pub(super) samples: Producer<Sample>,
 }
 
-/// Runs one shard's part. Each step ends when what it waits for has ended on all shards, so that
-/// nothing is left on the way between two of them.
-pub(super) async fn work(seat: Seat) -> ShardSummary {
+/// Runs one shard's part, with its core's table of `instruments`. Each step ends when what it waits
+/// for has ended on all shards, so that nothing is left on the way between two of them.
+pub(super) async fn work(instruments: Instruments, seat: Seat) -> ShardSummary {
     let run = seat.run;
     let audience = Arc::clone(&seat.audience);
     let hub = Rc::new(Hub::new(seat.shard, audience, seat.ask_doors));
@@ -68,7 +68,7 @@ pub(super) async fn work(seat: Seat) -> ShardSummary {
         &run,
         &tally,
         &hub,
-        Routes::new(seat.lane_doors),
+        Routes::new(instruments, seat.lane_doors),
         seat.inputs,
         seat.arrivals,
     )

@@ -37,12 +37,14 @@ fn the_embedded_feed_shows_a_line_a_second_and_reports() {
     let report = scratch.json("report.json");
     assert_eq!(
         keys(&report),
-        "age_ns books driver gaps lane_peak malformed refused seconds shards subscribers \
-         updates updates_per_s"
+        "age_ns books driver gaps lane_peak malformed refused relocations seconds shards \
+         subscribers updates updates_per_s"
     );
     assert_eq!(keys(&report["driver"]), "name reason");
     assert_eq!(keys(&report["age_ns"]), "max p50 p99 p999");
     assert_eq!(keys(&report["subscribers"]), "cut served");
+    // Each shard has got the table of instruments once.
+    assert_eq!(report["relocations"], report["shards"]);
     let books = report["books"].as_array().unwrap();
     let symbols: Vec<_> = books.iter().map(|book| &book["symbol"]).collect();
     assert_eq!(symbols, ["CL", "ES", "GC", "NQ", "ZN"]);
