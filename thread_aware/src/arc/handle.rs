@@ -1,8 +1,8 @@
 //! The handle: what is cloned, dropped and dereferenced.
 //!
 //! Owner: whoever has the handle. It counts in `node.handles` from its making to its drop.
-//! Rule: a partition with handles holds its lineage once; its first handle brings that reference
-//! and its last one takes it away.
+//! Rule: a partition with handles holds its lineage at least once; its first handle brings that
+//! reference, and its last one takes all of them away.
 
 use alloc::sync::Arc as StdArc;
 use core::{marker::PhantomData, mem, ops::Deref, ptr::NonNull};

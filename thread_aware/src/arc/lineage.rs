@@ -1,7 +1,7 @@
 //! All partitions of one value, and how long they live.
 //!
-//! Owner: the strong references together: one a partition that has handles, one a `Storage`. Weak
-//! handles keep the memory, not the values.
+//! Owner: the strong references together: one a partition that has handles, with spare ones that
+//! handles brought there, and one a `Storage`. Weak handles keep the memory, not the values.
 //! Rule: the last strong reference drops the values; the last weak one (all strong ones hold one
 //! of these together) frees the memory. Models: `tests/models/`.
 
@@ -37,8 +37,7 @@ pub(super) struct Lineage<T: ?Sized> {
     own: CachePadded<Own<T>>,
 }
 
-/// The first value, and what misses read. Both fit into one pair of lines, so that a first touch
-/// fetches little; hits need neither.
+/// The first value, and what misses read; hits need neither.
 #[repr(C)]
 struct Own<T: ?Sized> {
     /// The value that was there first and its handles that never moved; unused without such.
