@@ -224,7 +224,7 @@ impl<T: ?Sized> Lineage<T> {
         let handles = self
             .nodes()
             .filter(carries)
-            .map(|node| node.handles.load(Relaxed));
+            .map(|node| node.counts.handles.load(Relaxed));
         handles.fold(0, usize::saturating_add)
     }
 
@@ -300,14 +300,20 @@ impl<T: ?Sized> Lineage<T> {
     ///
     /// The caller has a strong reference and uses it no more.
     pub(super) unsafe fn release(lineage: NonNull<Self>) {
+        // SAFETY: The caller's promise.
+        unsafe { Self::release_many(lineage, 1) };
+    }
+
+    /// Gives several strong references back at once.
+    ///
+    /// # Safety
+    ///
+    /// The caller has as many, and uses them no more.
+    pub(super) unsafe fn release_many(lineage: NonNull<Self>, references: usize) {
         // SAFETY: Valid: a strong reference keeps the memory. Shared: only atomics are used.
         let this = unsafe { lineage.as_ref() };
-        if this
-            .shared
-            .strong
-            .fetch_sub(1, release(Site::StrongRelease))
-            > 1
-        {
+        let strong = &this.shared.strong;
+        if strong.fetch_sub(references, release(Site::StrongRelease)) > references {
             return;
         }
         // As where a partition closes: this has seen what all others did.
@@ -381,7 +387,7 @@ impl<T: ?Sized> Drop for Lineage<T> {
     fn drop(&mut self) {
         // A handle here would be left without its memory.
         assert_eq!(
-            self.own.eager.handles.owned(),
+            self.own.eager.counts.handles.owned(),
             0,
             "a partition with handles is never freed"
         );
