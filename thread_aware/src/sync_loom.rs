@@ -124,6 +124,12 @@ stored_atomic!(AtomicPtr<T>: *mut T);
 
 impl AtomicUsize {
     #[track_caller]
+    pub(crate) fn swap(&self, value: usize, order: Ordering) -> usize {
+        note_write(self);
+        self.0.swap(value, order)
+    }
+
+    #[track_caller]
     pub(crate) fn fetch_add(&self, value: usize, order: Ordering) -> usize {
         note_write(self);
         self.0.fetch_add(value, order)

@@ -42,6 +42,12 @@ fn reference_that_is_given_brings_what_was_seen() {
 
 // proves: TA-13
 #[test]
+fn spare_references_travel() {
+    life::spare_references_travel();
+}
+
+// proves: TA-13
+#[test]
 fn closed_partition_brings_what_was_seen() {
     life::closed_partition_brings_what_was_seen();
 }

@@ -290,17 +290,24 @@ pub const ROWS: &[RowSpec] = &[
     ),
     timed(
         THREAD_AWARE,
-        "into_one_and_back",
+        "visit_one",
         2,
         1_000_000,
-        "two threads relocate a handle each to one place and back to their own",
+        "two threads relocate a handle each to one place and back to their own, where others stay",
+    ),
+    timed(
+        THREAD_AWARE,
+        "visit_one_alone",
+        2,
+        1_000_000,
+        "the same with no other handles",
     ),
     timed(
         THREAD_AWARE,
         "first_touch",
         EVERY_CORE,
         1_000,
-        "all cores relocate to an empty place: median wait for the one that makes the value in 5 us",
+        "all cores relocate to an empty place: median wait for who makes the value in 5 us",
     ),
     RowSpec {
         suite: THREAD_AWARE,

@@ -65,12 +65,10 @@ fn packages(tree: &Tree) -> Vec<Package> {
     };
     let all: Vec<String> = members.iter().map(name).collect();
     let own = |manifest: &toml::Table, tables: &[&str]| {
-        let mut keys = Vec::new();
-        dependencies(manifest, tables, &mut keys);
-        let names = keys
-            .into_iter()
-            .map(|key| shared.get(&key).cloned().unwrap_or(key));
-        names.filter(|key| all.contains(key)).collect::<Vec<_>>()
+        let mut names = Vec::new();
+        dependencies(manifest, tables, &shared, &mut names);
+        names.retain(|name| all.contains(name));
+        names
     };
     members
         .iter()
@@ -109,16 +107,26 @@ fn renamed(table: &toml::Value) -> BTreeMap<String, String> {
 /// The tables of a manifest that name dependencies, the one for tests last.
 const TABLES: [&str; 3] = ["dependencies", "build-dependencies", "dev-dependencies"];
 
-/// The dependencies in `tables` of a manifest, for all targets.
-fn dependencies(table: &toml::Table, tables: &[&str], out: &mut Vec<String>) {
+/// The packages in `tables` of a manifest, for all targets. What a manifest takes from its
+/// workspace is looked up in `shared`; a published package may have the name of one of ours there.
+fn dependencies(
+    table: &toml::Table,
+    tables: &[&str],
+    shared: &BTreeMap<String, String>,
+    out: &mut Vec<String>,
+) {
+    let is_shared = |value: &toml::Value| value.get("workspace").is_some();
     for (key, value) in table {
         match (key.as_str(), value) {
             (key, value) if tables.contains(&key) => {
-                out.extend(renamed(value).into_values());
+                for (key, package) in renamed(value) {
+                    let name = shared.get(&key).filter(|_| is_shared(&value[&key]));
+                    out.push(name.cloned().unwrap_or(package));
+                }
             }
             ("target", toml::Value::Table(targets)) => {
                 for target in targets.values().filter_map(toml::Value::as_table) {
-                    dependencies(target, tables, out);
+                    dependencies(target, tables, shared, out);
                 }
             }
             _ => {}

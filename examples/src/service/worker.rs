@@ -40,8 +40,8 @@ pub(super) struct Seat {
     pub(super) samples: Producer<Sample>,
 }
 
-/// Runs one shard's part, with its core's table of `instruments`. Each step ends when what it waits for has ended on all shards, so that
-/// nothing is left on the way between two of them.
+/// Runs one shard's part, with its core's table of `instruments`. Each step ends when what it waits
+/// for has ended on all shards, so that nothing is left on the way between two of them.
 pub(super) async fn work(instruments: Instruments, seat: Seat) -> ShardSummary {
     let run = seat.run;
     let audience = Arc::clone(&seat.audience);

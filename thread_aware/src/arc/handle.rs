@@ -1,8 +1,8 @@
 //! The handle: what is cloned, dropped and dereferenced.
 //!
 //! Owner: whoever has the handle. It counts in `node.handles` from its making to its drop.
-//! Rule: a partition with handles holds its lineage once; its first handle brings that reference
-//! and its last one takes it away.
+//! Rule: a partition with handles holds its lineage at least once; its first handle brings that
+//! reference, and its last one takes all of them away.
 
 use alloc::sync::Arc as StdArc;
 use core::{marker::PhantomData, mem, ops::Deref, ptr::NonNull};
@@ -143,9 +143,11 @@ impl<T: ?Sized, S: Strategy> Arc<T, S> {
 
     /// Leaves the partition for `node`, which has `value`.
     ///
-    /// Both partitions hold the lineage once, or neither more than before: the last handle of one
-    /// that is the first of the other brings that reference along. It has then to see what the
-    /// handles that left before did (`HandlesLeave`), as who closes a partition has.
+    /// A partition with handles holds the lineage once. A handle that is the last one brings that
+    /// reference along: as the destination's, if it is the first there, else as a spare one, which
+    /// the next to leave for an empty partition takes. So handles that come and go do not meet at
+    /// the lineage's count. Who brings a reference has seen what the handles that left before did
+    /// (`HandlesLeave`), as who closes a partition has.
     ///
     /// # Safety
     ///
@@ -157,12 +159,21 @@ impl<T: ?Sized, S: Strategy> Arc<T, S> {
         self.value = value;
         // SAFETY: Valid: the lineage is held by the partition that is left below. Shared: as ever.
         let arrived = unsafe { node.as_ref() };
-        if arrived.arrive() == 0 {
-            // SAFETY: As above; this handle still counts there.
-            if unsafe { left.as_ref() }.give_last() {
+        let is_first = arrived.arrive() == 0;
+        // SAFETY: As above; this handle still counts there.
+        let before = unsafe { left.as_ref() };
+        if is_first {
+            if before.give_last() {
+                arrived.add_spares(before.take_spares());
                 return;
             }
-            arrived.lineage().hold();
+            if !before.take_spare() {
+                arrived.lineage().hold();
+            }
+        } else if before.counts.handles.load(Relaxed) == 1 && before.give_last() {
+            // The look spares an exchange that would fail.
+            arrived.add_spares(1 + before.take_spares());
+            return;
         }
         // SAFETY: This handle counted there, and counts elsewhere now.
         unsafe { leave(left) };
@@ -302,10 +313,9 @@ impl<T: ?Sized> Node<T> {
     /// Takes the partition's last handle away together with its reference to the lineage.
     #[inline]
     fn give_last(&self) -> bool {
+        let handles = &self.counts.handles;
         let success = acquire(Site::HandlesGiven);
-        self.handles
-            .compare_exchange(1, 0, success, Relaxed)
-            .is_ok()
+        handles.compare_exchange(1, 0, success, Relaxed).is_ok()
     }
 }
 
@@ -320,7 +330,7 @@ impl<T: ?Sized> Node<T> {
 #[inline]
 unsafe fn leave<T: ?Sized>(node: NonNull<Node<T>>) {
     // SAFETY: Valid: the partition holds the lineage until the subtraction. Shared: as ever.
-    let handles = &unsafe { node.as_ref() }.handles;
+    let handles = &unsafe { node.as_ref() }.counts.handles;
     if handles.fetch_sub(1, release(Site::HandlesLeave)) == 1 {
         // SAFETY: That was the partition's last handle.
         unsafe { close(node) };
@@ -340,12 +350,14 @@ unsafe fn close<T: ?Sized>(node: NonNull<Node<T>>) {
     // What is read is the subtraction's own result or a later one, and all changes of the count
     // are read-modify-writes, so this has seen whatever any handle did before it left. A fence
     // would do the same, but loom's sees more than a machine's does.
-    node.handles.load(acquire(Site::HandlesLast));
+    node.counts.handles.load(acquire(Site::HandlesLast));
     let lineage = node.lineage.cast_mut();
     // SAFETY: Every node knows its lineage, which is never null.
     let lineage = unsafe { NonNull::new_unchecked(lineage) };
-    // SAFETY: The reference is the one that the partition's first handle brought.
-    unsafe { Lineage::release(lineage) };
+    let references = 1 + node.take_spares();
+    // SAFETY: The reference that the partition's first handle brought, and those that later ones
+    // left here.
+    unsafe { Lineage::release_many(lineage, references) };
 }
 
 impl<T: ?Sized, S: Strategy> Clone for Arc<T, S> {

@@ -1,7 +1,7 @@
 //! All partitions of one value, and how long they live.
 //!
-//! Owner: the strong references together: one a partition that has handles, one a `Storage`. Weak
-//! handles keep the memory, not the values.
+//! Owner: the strong references together: one a partition that has handles, with spare ones that
+//! handles brought there, and one a `Storage`. Weak handles keep the memory, not the values.
 //! Rule: the last strong reference drops the values; the last weak one (all strong ones hold one
 //! of these together) frees the memory. Models: `tests/models/`.
 
@@ -37,8 +37,7 @@ pub(super) struct Lineage<T: ?Sized> {
     own: CachePadded<Own<T>>,
 }
 
-/// The first value, and what misses read. Both fit into one pair of lines, so that a first touch
-/// fetches little; hits need neither.
+/// The first value, and what misses read; hits need neither.
 #[repr(C)]
 struct Own<T: ?Sized> {
     /// The value that was there first and its handles that never moved; unused without such.
@@ -224,7 +223,7 @@ impl<T: ?Sized> Lineage<T> {
         let handles = self
             .nodes()
             .filter(carries)
-            .map(|node| node.handles.load(Relaxed));
+            .map(|node| node.counts.handles.load(Relaxed));
         handles.fold(0, usize::saturating_add)
     }
 
@@ -300,14 +299,20 @@ impl<T: ?Sized> Lineage<T> {
     ///
     /// The caller has a strong reference and uses it no more.
     pub(super) unsafe fn release(lineage: NonNull<Self>) {
+        // SAFETY: The caller's promise.
+        unsafe { Self::release_many(lineage, 1) };
+    }
+
+    /// Gives several strong references back at once.
+    ///
+    /// # Safety
+    ///
+    /// The caller has as many, and uses them no more.
+    pub(super) unsafe fn release_many(lineage: NonNull<Self>, references: usize) {
         // SAFETY: Valid: a strong reference keeps the memory. Shared: only atomics are used.
         let this = unsafe { lineage.as_ref() };
-        if this
-            .shared
-            .strong
-            .fetch_sub(1, release(Site::StrongRelease))
-            > 1
-        {
+        let strong = &this.shared.strong;
+        if strong.fetch_sub(references, release(Site::StrongRelease)) > references {
             return;
         }
         // As where a partition closes: this has seen what all others did.
@@ -381,7 +386,7 @@ impl<T: ?Sized> Drop for Lineage<T> {
     fn drop(&mut self) {
         // A handle here would be left without its memory.
         assert_eq!(
-            self.own.eager.handles.owned(),
+            self.own.eager.counts.handles.owned(),
             0,
             "a partition with handles is never freed"
         );

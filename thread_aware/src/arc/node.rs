@@ -54,11 +54,9 @@ pub(super) const fn maker(state: u64) -> u64 {
 /// A node on cache lines of its own.
 pub(super) type Slot<T> = CachePadded<Node<T>>;
 
-/// One partition of a lineage. For a sized value it fills one line of 64 bytes, as first touches
-/// write every node of a table.
+/// One partition of a lineage: a line that is read and a line that is written.
+#[repr(C)]
 pub(super) struct Node<T: ?Sized> {
-    /// Handles in this partition. While there are any, the partition holds the lineage once.
-    pub(super) handles: AtomicUsize,
     state: AtomicU64,
     /// The word of some affinity of this partition that was looked up before, or 0.
     pub(super) at: AtomicU64,
@@ -70,6 +68,24 @@ pub(super) struct Node<T: ?Sized> {
     /// What the node is a part of; valid as long as the node is.
     pub(super) lineage: *const Lineage<T>,
     value: UnsafeCell<Option<StdArc<T>>>,
+    pub(super) counts: Counts,
+}
+
+/// What changes with every handle, on a line of its own: who comes reads the other one meanwhile.
+#[repr(align(64))]
+pub(super) struct Counts {
+    /// Handles in this partition. While there are any, the partition holds the lineage once.
+    pub(super) handles: AtomicUsize,
+    /// References to the lineage beyond that one, brought by handles that were the last elsewhere
+    /// and taken along by ones that go where nobody is. Only who is here adds or takes, and who
+    /// closes the partition gives what is left back.
+    spare: AtomicUsize,
+}
+
+impl Counts {
+    const fn of(handles: AtomicUsize, spare: AtomicUsize) -> Self {
+        Self { handles, spare }
+    }
 }
 
 impl<T: ?Sized> Node<T> {
@@ -81,7 +97,6 @@ impl<T: ?Sized> Node<T> {
         lineage: *const Lineage<T>,
     ) -> Self {
         Self {
-            handles: AtomicUsize::new(0),
             at: AtomicU64::new(0),
             state: AtomicU64::new(EMPTY),
             topology,
@@ -89,13 +104,13 @@ impl<T: ?Sized> Node<T> {
             slots,
             lineage,
             value: UnsafeCell::new(None),
+            counts: Counts::of(AtomicUsize::new(0), AtomicUsize::new(0)),
         }
     }
 
     /// The node of a value that belongs to no partition yet, with one handle.
     pub(super) fn eager(value: StdArc<T>) -> Self {
         Self {
-            handles: AtomicUsize::new(1),
             at: AtomicU64::new(0),
             state: AtomicU64::new(READY),
             topology: TopologyId::UNPLACED,
@@ -103,6 +118,7 @@ impl<T: ?Sized> Node<T> {
             slots: ptr::null_mut(),
             lineage: ptr::null(),
             value: UnsafeCell::new(Some(value)),
+            counts: Counts::of(AtomicUsize::new(1), AtomicUsize::new(0)),
         }
     }
 
@@ -192,18 +208,54 @@ impl<T: ?Sized> Node<T> {
     #[inline]
     pub(super) fn arrive(&self) -> usize {
         // Relaxed: as for `enter`.
-        self.handles.fetch_add(1, Relaxed)
+        self.counts.handles.fetch_add(1, Relaxed)
     }
 
     /// Another handle of this node. Whoever takes the first must hold the lineage for it.
     #[inline]
     pub(super) fn enter(&self) -> usize {
         // Relaxed: the caller holds the lineage already, so nothing is read through this count.
-        let before = self.handles.fetch_add(1, Relaxed);
+        let before = self.counts.handles.fetch_add(1, Relaxed);
         if before > HANDLES_MAX {
             too_many_handles();
         }
         before
+    }
+
+    /// Leaves references to the lineage that a handle brought, which is in this partition now.
+    #[inline]
+    pub(super) fn add_spares(&self, references: usize) {
+        if references > 0 {
+            // Relaxed: a number; what its bringer saw elsewhere goes with the bringer.
+            self.counts.spare.fetch_add(references, Relaxed);
+        }
+    }
+
+    /// Takes such a reference, if there is one, for a handle that is still in this partition.
+    #[inline]
+    pub(super) fn take_spare(&self) -> bool {
+        let mut spare = self.counts.spare.load(Relaxed);
+        while spare > 0 {
+            match self
+                .counts
+                .spare
+                .compare_exchange(spare, spare - 1, Relaxed, Relaxed)
+            {
+                Ok(_) => return true,
+                Err(now) => spare = now,
+            }
+        }
+        false
+    }
+
+    /// Takes all of them, for who closes the partition.
+    #[inline]
+    pub(super) fn take_spares(&self) -> usize {
+        // Whoever added one left later, and the caller has seen all that left.
+        match self.counts.spare.load(Relaxed) {
+            0 => 0,
+            _ => self.counts.spare.swap(0, Relaxed),
+        }
     }
 }
 

@@ -185,7 +185,7 @@ unsafe fn free_one<T: ?Sized>(slots: NonNull<Slot<T>>) {
         // SAFETY: In bounds of the block.
         let mut slot = unsafe { slots.add(index) };
         // SAFETY: Valid: `allocate` wrote it. Exclusive: the caller's promise.
-        let handles = unsafe { slot.as_mut() }.handles.owned();
+        let handles = unsafe { slot.as_mut() }.counts.handles.owned();
         // A handle here would be left without its memory.
         assert_eq!(handles, 0, "a partition with handles is never freed");
         // SAFETY: As above; it is used no more.

@@ -93,7 +93,8 @@ impl<T: ?Sized, S: Strategy> Weak<T, S> {
     #[must_use]
     pub fn strong_count(&self) -> usize {
         // Relaxed: it may be another one at once.
-        self.node().map_or(0, |node| node.handles.load(Relaxed))
+        self.node()
+            .map_or(0, |node| node.counts.handles.load(Relaxed))
     }
 
     /// Whether both are in one partition of one lineage, or both are of nothing.
@@ -105,13 +106,14 @@ impl<T: ?Sized, S: Strategy> Weak<T, S> {
 
 /// Counts one more handle in a partition that has some.
 fn join<T: ?Sized>(node: &Node<T>) -> bool {
-    let mut handles = node.handles.load(Relaxed);
+    let mut handles = node.counts.handles.load(Relaxed);
     while handles > 0 {
         if handles > HANDLES_MAX {
             too_many_handles();
         }
         // Relaxed: what the value is was published before this weak handle was made.
         match node
+            .counts
             .handles
             .compare_exchange(handles, handles + 1, Relaxed, Relaxed)
         {

@@ -43,6 +43,7 @@ pub(crate) const MODELS: &[(&str, fn())] = &[
         "writes_do_not_grow_with_cores",
         writes_do_not_grow_with_cores,
     ),
+    ("spare_references_travel", spare_references_travel),
 ];
 
 /// Each goes to where the other one comes from.
@@ -110,6 +111,31 @@ pub(crate) fn reference_that_is_given_brings_what_was_seen() {
         user.join().expect("no panic");
         last.join().expect("no panic");
         assert_eq!(drops.load(Relaxed), 2);
+    });
+}
+
+/// Two handles, each the last one where it is, meet in one partition and part again: references
+/// that one brings are spare, and whoever leaves takes one along.
+pub(crate) fn spare_references_travel() {
+    explore(|| {
+        let ([mut here, there], drops) = two_partitions();
+        fn visit(handle: &mut Handle, home: usize) {
+            handle.relocate(None, cores()[2]);
+            handle.look();
+            handle.relocate(None, cores()[home]);
+        }
+        // The value of the place where they meet.
+        visit(&mut here, 0);
+        let visitor = thread::spawn(move || {
+            let mut there = there;
+            visit(&mut there, 1);
+            there.look();
+        });
+        here.relocate(None, cores()[2]);
+        here.look();
+        drop(here);
+        visitor.join().expect("no panic");
+        assert_eq!(drops.load(Relaxed), 3);
     });
 }
 

@@ -53,7 +53,8 @@ pub fn relocating_entries<H: Relocating>(who: &str) -> Vec<Entry> {
         entry("all_cores", threads::all_cores::<H>),
         entry("oversubscribed", threads::oversubscribed::<H>),
         entry("into_one", threads::into_one::<H>),
-        entry("into_one_and_back", threads::into_one_and_back::<H>),
+        entry("visit_one", threads::visit_one::<H>),
+        entry("visit_one_alone", threads::visit_one_alone::<H>),
         entry("first_touch", first_touch::storms::<H>),
     ];
     entries.extend(shared_entries::<H>(who));

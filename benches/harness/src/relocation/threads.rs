@@ -30,8 +30,18 @@ pub(super) fn into_one<H: Relocating>(params: &Params) -> Result<Sample, BenchEr
     travel::<H>(&cores, &OWN_AND_SHARED, params.ops, 1, Traveller::arrive)
 }
 
-/// An operation: a handle is relocated to the place that two threads share, or back from there.
-pub(super) fn into_one_and_back<H: Relocating>(params: &Params) -> Result<Sample, BenchError> {
+/// An operation: a handle is relocated to the place that two threads share, or back from there;
+/// each thread keeps another one at its own place.
+pub(super) fn visit_one<H: Relocating>(params: &Params) -> Result<Sample, BenchError> {
+    let (cores, ops) = (params.cores.both(), params.ops);
+    travel::<H>(&cores, &OWN_AND_SHARED, ops, ops, |traveller, ops| {
+        let _stays = traveller.handle.clone();
+        traveller.commute(ops);
+    })
+}
+
+/// As [`visit_one`], with no other handles anywhere.
+pub(super) fn visit_one_alone<H: Relocating>(params: &Params) -> Result<Sample, BenchError> {
     let (cores, ops) = (params.cores.both(), params.ops);
     travel::<H>(&cores, &OWN_AND_SHARED, ops, ops, Traveller::commute)
 }

@@ -23,8 +23,8 @@ impl<S> Together<S> {
     }
 }
 
-/// Does `work` on a thread a seed, the first on the first of `cores` and so on round-robin, all from
-/// one release of a barrier until the last is done. What it works on is prepared on its thread
+/// Does `work` on a thread a seed, the first on the first of `cores` and so on round-robin, all
+/// from one release of a barrier until the last is done. What it works on is prepared on its thread
 /// before. A thread does `ops` operations: many, so that barrier and wakes vanish among them.
 ///
 /// # Errors

@@ -3,7 +3,7 @@
 //! Many streams that are busy at a time cost less in few large batches: a park that gathers leaves
 //! out wakes of this shard and of those who send to it (bench `tcp`, row `echo_64b_c64`: 8 % of the
 //! processor time a request, and shorter latencies). Where completions come too slowly for that, a
-//! gathering park is a timer and a wake for nothing (row `accept_churn`: 10 % more), so one that
+//! gathering park is a timer and a wake for nothing (row `accept_churn`: 6 % more), so one that
 //! brought little counts against the next ones.
 
 use std::cell::Cell;
