@@ -29,8 +29,8 @@ impl ShardIndex {
 
 /// A shard of a runtime, as its tasks and others address it.
 ///
-/// Cloning costs a count of one core: that on which [`shard`] or [`shards`] gave it, or where it was
-/// relocated to, since it is `ThreadAware`.
+/// Cloning costs a count of one core: that on which [`shard`] or [`shards`] gave it, or where it
+/// was relocated to, since it is `ThreadAware`.
 #[derive(Clone)]
 pub struct Shard {
     directory: Directory,
