@@ -180,7 +180,8 @@ impl TcpStream {
         self.inner.write(buf)
     }
 
-    /// Writes all bytes of `buf`, as [`AsyncWriteExt::write_all`](crate::io::AsyncWriteExt::write_all).
+    /// Writes all bytes of `buf`, as
+    /// [`AsyncWriteExt::write_all`](crate::io::AsyncWriteExt::write_all).
     ///
     /// # Errors
     ///
