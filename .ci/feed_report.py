@@ -16,7 +16,7 @@ REPORT = {
     "driver": {"name": TEXT, "reason": TEXT},
     "shards": COUNT, "seconds": REAL, "updates": COUNT, "updates_per_s": REAL,
     "age_ns": {"p50": COUNT, "p99": COUNT, "p999": COUNT, "max": COUNT},
-    "lane_peak": COUNT, "gaps": COUNT, "malformed": COUNT, "refused": COUNT,
+    "lane_peak": COUNT, "gaps": COUNT, "malformed": COUNT, "refused": COUNT, "relocations": COUNT,
     "subscribers": {"served": COUNT, "cut": COUNT},
     "books": [BOOK],
 }
