@@ -175,9 +175,11 @@ impl<T> Shared<T> {
 fn wake_left(parker: &Parker) {
     if !std::thread::panicking() {
         parker.wake();
-    } else if let Err(panic) = catch_unwind(AssertUnwindSafe(|| parker.wake())) {
-        // Its drop is foreign code too.
-        std::mem::forget(panic);
+    } else if let Err(panic) = catch_unwind(AssertUnwindSafe(|| parker.wake()))
+        && let Err(again) = catch_unwind(AssertUnwindSafe(|| drop(panic)))
+    {
+        // What a panic carries is foreign code too; a second one from there is given up.
+        std::mem::forget(again);
     }
 }
 
