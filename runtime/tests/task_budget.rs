@@ -9,7 +9,7 @@ use std::time::Duration;
 use corelane::net::{TcpListener, TcpStream};
 use corelane::task::yield_now;
 use corelane::time::{Instant, sleep_until};
-use corelane::{Builder, spawn};
+use corelane::{Builder, shards, spawn};
 
 /// Operations of the loop under test.
 const OPERATIONS: usize = 6_400;
@@ -83,6 +83,24 @@ async fn loop_over_ready_futures_gives_way_when_its_time_is_over() {
     assert!(during_sleeps >= wanted, "{during_sleeps}");
     let during_reads = turns_of_another_during(reads()).await;
     assert!(during_reads >= wanted, "{during_reads}");
+}
+
+// proves: RT-3
+#[corelane::test(shards = 2, with = no_time, uring, epoll, sim, seeds = 2)]
+async fn loop_over_answered_calls_gives_way_when_its_time_is_over() {
+    let there = &shards()[1];
+    let calls: Vec<_> = (0..OPERATIONS)
+        .map(|number| there.submit(move || async move { number }))
+        .collect();
+    // Calls to one shard go in order: once the last is answered, all are.
+    there.submit(|| async {}).await.unwrap();
+    let during = turns_of_another_during(async {
+        for (number, call) in calls.into_iter().enumerate() {
+            assert_eq!(call.await.unwrap(), number);
+        }
+    });
+    let during = during.await;
+    assert!(during >= OPERATIONS / OPERATIONS_A_POLL - 1, "{during}");
 }
 
 // proves: RT-3
