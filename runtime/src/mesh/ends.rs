@@ -250,20 +250,19 @@ impl Mesh {
 
     /// Whether any peer has news for this shard, or may have.
     pub(crate) fn has_news(&self) -> bool {
-        self.own().doorbells.any() || !self.again.borrow().is_empty() || self.is_hot()
+        self.own().doorbells.any() || !self.again.borrow().is_empty() || self.hot_peer().is_some()
     }
 
-    /// Whether the peer whose news came last has published more.
-    fn is_hot(&self) -> bool {
-        self.hot.get().is_some_and(|from| {
-            let inbound = &self.peers.borrow()[from.get()].inbound;
-            let has_items = inbound.as_ref().is_some_and(|lane| !lane.is_empty());
-            has_items
-                || self
-                    .directory
-                    .used_pair(self.me, from)
-                    .is_some_and(|pair| pair.returns.has_any())
-        })
+    /// The peer whose news came last, if it has published more.
+    fn hot_peer(&self) -> Option<ShardIndex> {
+        let from = self.hot.get()?;
+        let inbound = &self.peers.borrow()[from.get()].inbound;
+        let has_items = inbound.as_ref().is_some_and(|lane| !lane.is_empty());
+        let has_answers = || {
+            let pair = self.directory.used_pair(self.me, from);
+            pair.is_some_and(|pair| pair.returns.has_any())
+        };
+        (has_items || has_answers()).then_some(from)
     }
 
     /// Takes what peers with news have sent: starts their items and hands back answered ones.
@@ -271,15 +270,11 @@ impl Mesh {
     /// Bits stay set until [`Mesh::settle`]: clearing one takes its line from the sender, and that
     /// can wait until the answers are on their way (bench row `submit_spin`).
     pub(crate) fn take(&self, context: &Context) {
-        if !self.has_news() {
-            return;
-        }
         let mut news = self.spare.take();
         std::mem::swap(&mut news, &mut *self.again.borrow_mut());
-        let is_hot = self.is_hot();
+        let hot = self.hot_peer();
         let mut peers = self.peers.borrow_mut();
-        if is_hot
-            && let Some(from) = self.hot.get()
+        if let Some(from) = hot
             && !std::mem::replace(&mut peers[from.get()].again, true)
         {
             news.push(from);

@@ -40,31 +40,31 @@ pub(crate) fn run_until(
         if !turn.parks && (turn.polls > 0 || context.has_work()) {
             continue;
         }
-        let (found, early) = match idle {
-            IdlePolicy::Park => (false, Duration::ZERO),
-            IdlePolicy::SpinThenPark(limit) => {
-                let early = limit.min(EARLY_MAX);
-                (
-                    spin(context, Some(spin_until(context, limit, early))),
-                    early,
-                )
-            }
-            IdlePolicy::Spin => (spin(context, None), Duration::ZERO),
+        let found = match idle {
+            IdlePolicy::Park => false,
+            IdlePolicy::SpinThenPark(limit) => spin(context, Some(spin_until(context, limit))),
+            IdlePolicy::Spin => spin(context, None),
         };
         if !found {
-            park(context, early)?;
+            park(context, early(idle))?;
         }
     }
 }
 
-/// How long a shard spins that then parks: on to a timer which is due before a sleep would be over.
-fn spin_until(context: &Context, limit: Duration, early: Duration) -> Instant {
-    let until = context.now().saturating_add(limit);
-    let timer = context.next_deadline();
-    match timer.filter(|timer| *timer <= until.saturating_add(early)) {
-        Some(timer) => timer.max(until),
-        None => until,
+/// How long before a timer a sleep ends.
+fn early(idle: IdlePolicy) -> Duration {
+    match idle {
+        IdlePolicy::SpinThenPark(limit) => limit.min(EARLY_MAX),
+        IdlePolicy::Park | IdlePolicy::Spin => Duration::ZERO,
     }
+}
+
+/// Until when a shard spins that then parks: on to a timer which is due before a sleep would end.
+fn spin_until(context: &Context, limit: Duration) -> Instant {
+    let until = context.now().saturating_add(limit);
+    let last = until.saturating_add(early(IdlePolicy::SpinThenPark(limit)));
+    let timer = context.next_deadline().filter(|timer| *timer <= last);
+    timer.map_or(until, |timer| timer.max(until))
 }
 
 /// Looks for work until `limit`; tells whether there is some. It looks at memory and at a hot
@@ -139,9 +139,9 @@ fn is_over(context: &Context) -> bool {
     }
 }
 
-/// Ends the shard: drops its tasks, then the values that handles elsewhere stand for,
-/// then its values of statics, answers what others wait for,
-/// closes the driver. The shard's context is still entered.
+/// Ends the shard: drops its tasks, then the values that handles elsewhere stand for, then its
+/// values of statics, answers what others wait for, closes the driver. The shard's context is still
+/// entered.
 ///
 /// # Errors
 ///

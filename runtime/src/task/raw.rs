@@ -63,7 +63,7 @@ pub(crate) enum Ran {
     Done,
     /// It is not done, and its end was asked for.
     Aborted,
-    /// It had ended before, and its queue was the last to hold it or not.
+    /// It had ended before, and its queue has let go of it.
     Ended,
 }
 
