@@ -11,8 +11,6 @@ use thread_aware_0_9 as version_9;
 use thread_aware_0_11 as version_11;
 use thread_aware_0_12::ThreadBuilder;
 use thread_aware_core::{Thread, ThreadAware as _};
-use version_9::ThreadAware as _;
-use version_11::ThreadAware as _;
 
 use crate::version::named;
 
@@ -39,65 +37,43 @@ fn contending(entries: Vec<Entry>, divisor: u64) -> Vec<Entry> {
     entries.into_iter().map(fewer).collect()
 }
 
-#[derive(Clone)]
-struct Handle9(version_9::Arc<Value, version_9::PerCore>);
+/// A handle of one published release: the names are the same, the types are not.
+macro_rules! published {
+    ($handle:ident, $version:ident) => {
+        #[derive(Clone)]
+        struct $handle($version::Arc<Value, $version::PerCore>);
 
-impl Relocating for Handle9 {
-    type Place = version_9::affinity::Affinity;
-    const MAKES_ONCE: bool = true;
+        impl Relocating for $handle {
+            type Place = $version::affinity::Affinity;
+            const MAKES_ONCE: bool = true;
 
-    fn places(count: usize) -> Vec<Self::Place> {
-        version_9::affinity::pinned_affinities(&[count])
-    }
+            fn places(count: usize) -> Vec<Self::Place> {
+                $version::affinity::pinned_affinities(&[count])
+            }
 
-    fn make(make: fn() -> Value) -> Self {
-        Self(version_9::Arc::new(make))
-    }
+            fn make(make: fn() -> Value) -> Self {
+                Self($version::Arc::new(make))
+            }
 
-    #[inline]
-    fn relocate(&mut self, source: &Self::Place, destination: &Self::Place) {
-        self.0.relocate(Some(*source), *destination);
-    }
+            #[inline]
+            fn relocate(&mut self, source: &Self::Place, destination: &Self::Place) {
+                $version::ThreadAware::relocate(&mut self.0, Some(*source), *destination);
+            }
 
-    #[inline]
-    fn value(&self) -> &Value {
-        &self.0
-    }
+            #[inline]
+            fn value(&self) -> &Value {
+                &self.0
+            }
 
-    fn strong_count(&self) -> usize {
-        version_9::Arc::strong_count(&self.0)
-    }
+            fn strong_count(&self) -> usize {
+                $version::Arc::strong_count(&self.0)
+            }
+        }
+    };
 }
 
-#[derive(Clone)]
-struct Handle11(version_11::Arc<Value, version_11::PerCore>);
-
-impl Relocating for Handle11 {
-    type Place = version_11::affinity::Affinity;
-    const MAKES_ONCE: bool = true;
-
-    fn places(count: usize) -> Vec<Self::Place> {
-        version_11::affinity::pinned_affinities(&[count])
-    }
-
-    fn make(make: fn() -> Value) -> Self {
-        Self(version_11::Arc::new(make))
-    }
-
-    #[inline]
-    fn relocate(&mut self, source: &Self::Place, destination: &Self::Place) {
-        self.0.relocate(Some(*source), *destination);
-    }
-
-    #[inline]
-    fn value(&self) -> &Value {
-        &self.0
-    }
-
-    fn strong_count(&self) -> usize {
-        version_11::Arc::strong_count(&self.0)
-    }
-}
+published!(Handle9, version_9);
+published!(Handle11, version_11);
 
 /// A value a thread. Several places of one thread are told apart by the ids of threads that ended.
 #[derive(Clone)]
