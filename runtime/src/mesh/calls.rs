@@ -37,7 +37,7 @@ impl<T> Submit<T> {
     }
 
     /// Asks for the call's end, as the drop does; the answer comes when the target has dropped it.
-    pub(super) fn cancel(&self) {
+    pub(crate) fn cancel(&self) {
         match &self.0 {
             State::Here(handle) => handle.abort(),
             State::There(sent) => sent.give_up(),

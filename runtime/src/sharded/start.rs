@@ -143,22 +143,31 @@ async fn settled<S: 'static, E>(making: impl Future<Output = Result<S, E>>) -> R
 /// What a part's start sends back: its place, which is its end when it is dropped.
 type Start<E> = Submit<Result<Lodging, E>>;
 
-/// Waits for all starts. With the first that fails, the places of those before are dropped and the
-/// others cancelled.
+/// Waits for all starts. With the first that fails the others are cancelled, and waited for all the
+/// same: what they made until then comes back, and is dropped here with the places before.
 async fn all<E: Send + 'static>(starts: Vec<Start<E>>) -> Result<Vec<Lodging>, ShardedError<E>> {
     let mut lodgings = Vec::with_capacity(starts.len());
-    for (shard, start) in starts.into_iter().enumerate() {
+    let mut starts = starts.into_iter().enumerate();
+    let error = loop {
+        let Some((shard, start)) = starts.next() else {
+            return Ok(lodgings);
+        };
         match start.await {
             Ok(Ok(lodging)) => lodgings.push(lodging),
-            Ok(Err(source)) => return Err(ShardedError::Failed { shard, source }),
-            Err(source) => return Err(ShardedError::Submit { shard, source }),
+            Ok(Err(source)) => break ShardedError::Failed { shard, source },
+            Err(source) => break ShardedError::Submit { shard, source },
         }
+    };
+    let rest: Vec<_> = starts.map(|(_, start)| start).collect();
+    rest.iter().for_each(Submit::cancel);
+    for start in rest {
+        drop(start.await);
     }
-    Ok(lodgings)
+    Err(error)
 }
 
-/// Waits until each shard has dropped what was given up before: a shard looks at departures and
-/// cancels before the second poll of a call that was sent after them.
+/// Waits until each shard has dropped what was given up before: a shard looks at departures before
+/// the second poll of a call that was sent after them.
 async fn barrier(shards: &[Shard]) {
     let calls: Vec<_> = shards.iter().map(|shard| shard.submit(yield_now)).collect();
     for call in calls {
