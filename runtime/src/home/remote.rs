@@ -201,15 +201,7 @@ impl Drop for Lodging {
         let home = self.directory.member(self.home);
         home.inbox.depart(departure);
         home.mailbox.note();
-        let rang = Context::try_with(|context| {
-            let counters = context.counters();
-            let rang = home.mailbox.ring(Some(context.driver()));
-            if rang {
-                counters.rings_sent.add(1);
-            } else {
-                counters.rings_suppressed.add(1);
-            }
-        });
+        let rang = Context::try_with(|context| context.ring(*home.mailbox));
         if rang.is_none() {
             home.mailbox.ring(None);
         }

@@ -10,7 +10,6 @@ use corelane_primitives::{Consumer, Full, Producer, lane};
 
 use super::link::Notify;
 use crate::directory::{Directory, Member};
-use crate::driver::Driver;
 use crate::error::contain;
 use crate::metrics::ShardCounters;
 use crate::shard::{Context, ShardIndex};
@@ -213,7 +212,7 @@ impl Mesh {
     }
 
     /// Tells every peer that has news, with one doorbell bit and at most one ring each.
-    pub(crate) fn flush(&self, driver: &Driver, counters: &ShardCounters) {
+    pub(crate) fn flush(&self, context: &Context) {
         loop {
             // A waker of another executor may push again: each link is told once a round.
             let link = self.links.borrow_mut().pop();
@@ -235,11 +234,7 @@ impl Mesh {
             }
             let member = self.directory.member(to);
             member.doorbells.set(self.me);
-            if member.mailbox.ring(Some(driver)) {
-                counters.rings_sent.add(1);
-            } else {
-                counters.rings_suppressed.add(1);
-            }
+            context.ring(*member.mailbox);
         }
     }
 

@@ -127,7 +127,7 @@ impl Context {
     #[inline]
     pub(crate) fn wake(token: Token) {
         if Self::try_with(|context| context.wake_from(token)).is_none() {
-            mailbox::wake(token, None);
+            mailbox::leave(token).ring(None);
         }
     }
 
@@ -136,7 +136,14 @@ impl Context {
     pub(crate) fn wake_from(&self, token: Token) {
         if token.mailbox() == self.mailbox.id() {
             self.wake_here(token);
-        } else if mailbox::wake(token, Some(&self.driver)) {
+        } else {
+            self.ring(mailbox::leave(token));
+        }
+    }
+
+    /// Rings the shard of `mailbox` from this one if it sleeps, and counts it.
+    pub(crate) fn ring(&self, mailbox: &'static Mailbox) {
+        if mailbox.ring(Some(&self.driver)) {
             self.counters.rings_sent.add(1);
         } else {
             self.counters.rings_suppressed.add(1);

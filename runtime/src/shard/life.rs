@@ -154,7 +154,7 @@ pub(crate) fn finish(context: &Context, limit: Duration) -> io::Result<()> {
     context.locals().close();
     context.own().inbox.close();
     // What the last tasks answered goes back; what came meanwhile is refused.
-    context.mesh().flush(context.driver(), context.counters());
+    context.mesh().flush(context);
     let closed = context.driver().close(limit);
     debug_assert!(
         context.tasks().all().is_empty(),

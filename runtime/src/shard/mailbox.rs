@@ -219,7 +219,7 @@ impl Mailbox {
 /// What the models ask for beside the rest.
 #[cfg(corelane_loom)]
 impl Mailbox {
-    /// As [`wake`], with another way to ring.
+    /// As [`leave`] and a ring, with another way to ring.
     pub(crate) fn wake_by(&self, slot: Slot, ring: impl FnOnce(&SleepWord, Epoch)) {
         self.set(slot);
         self.ring_by(|epoch| ring(&self.bell.sleep, epoch));
@@ -249,13 +249,14 @@ impl Segment {
     }
 }
 
-/// Leaves the wake that `token` names in its mailbox and rings if the shard sleeps.
+/// Leaves the wake that `token` names in its mailbox, which is to be [rung](Mailbox::ring) now.
 ///
-/// Returns whether it rang. Any thread, any time; never blocks.
-pub(crate) fn wake(token: Token, driver: Option<&Driver>) -> bool {
+/// Any thread, any time; never blocks.
+#[must_use = "a shard that sleeps must be rung"]
+pub(crate) fn leave(token: Token) -> &'static Mailbox {
     let mailbox = find(token.mailbox());
     mailbox.set(token.slot());
-    mailbox.ring(driver)
+    mailbox
 }
 
 fn find(id: MailboxId) -> &'static Mailbox {

@@ -86,7 +86,7 @@ impl Context {
         let (polls, group) = self.run_slice(pace);
         // Before the clock is read: somebody may wait for what is told here (bench row
         // `submit_spin`).
-        self.mesh().flush(self.driver(), self.counters());
+        self.mesh().flush(self);
         if let Some(group) = group {
             self.charge(pace, &group, polls, start);
         }

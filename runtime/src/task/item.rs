@@ -308,7 +308,7 @@ impl<T> Sent<T> {
     #[cold]
     fn spin(&self, shard: &Context) -> bool {
         // What this task has sent is told first, or nobody works on the answer.
-        shard.mesh().flush(shard.driver(), shard.counters());
+        shard.mesh().flush(shard);
         (0..SPIN_ROUNDS).any(|_| {
             std::hint::spin_loop();
             self.is_answered()
