@@ -4,11 +4,12 @@
 //! shards among themselves use lanes. Wakers and jobs run outside the lock.
 
 use std::collections::VecDeque;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::PoisonError;
 use std::task::Waker;
 
-use crate::home::ResidentKey;
-use crate::sync::{AtomicU64, Ordering};
+use crate::error::contain;
+use crate::home::Residents;
+use crate::sync::modelled::{AtomicU64, Mutex, MutexGuard, Ordering, Site, acquire, release};
 use crate::task::{Departure, Departures, wake_all};
 
 /// Something to do on the shard, made outside of it.
@@ -55,7 +56,7 @@ impl Inbox {
     pub(crate) fn new(capacity: usize) -> Self {
         Self {
             capacity,
-            content: Mutex::default(),
+            content: Mutex::new(Content::default()),
             waiting: AtomicU64::new(0),
             departures: Departures::new(),
         }
@@ -81,34 +82,46 @@ impl Inbox {
         }
         content.jobs.push_back(job);
         // Release: pairs with the Acquire in `has_any`; the jobs themselves are under the lock.
-        self.waiting.fetch_add(1, Ordering::Release);
+        self.waiting.fetch_add(1, Ordering::Relaxed);
         Ok(())
     }
 
     /// Takes a departure in, without a lock. The caller then rings the shard.
     pub(crate) fn depart(&self, departure: Departure) {
         self.departures.put(departure);
-        // Release: pairs with the Acquire in `has_any`. It comes last: who sees the number finds
-        // the departure.
-        self.waiting.fetch_add(1, Ordering::Release);
+        self.waiting.fetch_add(1, release(Site::INBOX_DEPART));
     }
 
-    /// Takes the departures, oldest first. The shard says [`Inbox::started`] of each.
-    pub(crate) fn departed(&self) -> impl Iterator<Item = ResidentKey> {
-        self.departures.take()
+    /// What a turn does with the inbox: starts what was put, and drops from `residents` what has
+    /// departed.
+    pub(crate) fn work(&self, residents: &Residents) {
+        if !self.has_any() {
+            return;
+        }
+        for job in self.take() {
+            job();
+            self.started();
+        }
+        self.drop_departed(residents);
+    }
+
+    #[cold]
+    fn drop_departed(&self, residents: &Residents) {
+        for key in self.departures.take() {
+            let value = residents.remove(key);
+            contain("the drop of a value whose handles are gone", || drop(value));
+            self.started();
+        }
     }
 
     /// Whether there are jobs that have not been started, or departures.
     pub(crate) fn has_any(&self) -> bool {
-        self.waiting.load(Ordering::Acquire) > 0
+        self.waiting.load(acquire(Site::INBOX_LOOK)) > 0
     }
 
     /// Takes up to [`TAKE_MAX`] jobs and wakes who waited for the room. The shard says
     /// [`Inbox::started`] of each.
-    pub(crate) fn take(&self) -> Vec<Job> {
-        if !self.has_any() {
-            return Vec::new();
-        }
+    fn take(&self) -> Vec<Job> {
         let mut content = self.lock();
         let count = content.jobs.len().min(TAKE_MAX);
         let jobs = content.jobs.drain(..count).collect();
@@ -120,10 +133,10 @@ impl Inbox {
 
     /// One job that was taken has run: what it started is counted as a task by now. Or a value that
     /// departed was dropped.
-    pub(crate) fn started(&self) {
+    fn started(&self) {
         // Release: pairs with the Acquire in `has_any`, so that who misses the job sees its task. A
         // departure may be taken before it is counted: the number wraps for that moment.
-        self.waiting.fetch_sub(1, Ordering::Release);
+        self.waiting.fetch_sub(1, release(Site::INBOX_STARTED));
     }
 
     /// Takes nothing more in. Jobs that wait are dropped, and who waits for room is told.
@@ -133,9 +146,18 @@ impl Inbox {
         let left = std::mem::take(&mut *content);
         content.closed = true;
         self.waiting
-            .fetch_sub(left.jobs.len() as u64, Ordering::Release);
+            .fetch_sub(left.jobs.len() as u64, Ordering::Relaxed);
         drop(content);
         drop(left.jobs);
         wake_all(left.waiters);
+    }
+}
+
+/// What the models ask for beside the rest.
+#[cfg(corelane_loom)]
+impl Inbox {
+    /// The first step of a departure whose thread is stopped behind it.
+    pub(crate) fn depart_half(&self, departure: Departure) {
+        self.departures.put(departure);
     }
 }
