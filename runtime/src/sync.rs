@@ -65,8 +65,10 @@ pub(crate) mod modelled {
         ITEM_CANCEL_FENCE = "item.cancel_fence",
         /// Between who works and the look at the cancel.
         ITEM_ENTER_FENCE = "item.enter_fence",
-        /// A departure is told of; partner: `INBOX_DEPARTED`.
+        /// A departure is told of; partner: `INBOX_TAKE_DEPARTED`.
         INBOX_DEPART = "inbox.depart",
+        /// The shard takes back that it was told of departures.
+        INBOX_TAKE_DEPARTED = "inbox.take_departed",
         /// A shard is done with one thing of its inbox; partner: `INBOX_LOOK`.
         INBOX_STARTED = "inbox.started",
         /// Who drains looks for what is left in an inbox.

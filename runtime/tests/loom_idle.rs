@@ -7,19 +7,25 @@ mod explore;
 #[path = "models/idle.rs"]
 mod idle;
 
-// proves: RT-4
+// proves: RT-23
 #[test]
 fn call_that_became_a_task_is_seen() {
     idle::call_that_became_a_task_is_seen();
 }
 
-// proves: RT-4
+// proves: RT-23
+#[test]
+fn task_of_a_task_that_ended_is_seen() {
+    idle::task_of_a_task_that_ended_is_seen();
+}
+
+// proves: RT-23
 #[test]
 fn departure_of_a_task_that_ended_is_seen() {
     idle::departure_of_a_task_that_ended_is_seen();
 }
 
-// proves: RT-4
+// proves: RT-23
 #[test]
 fn task_that_a_departed_value_left_is_seen() {
     idle::task_that_a_departed_value_left_is_seen();
@@ -29,5 +35,5 @@ fn task_that_a_departed_value_left_is_seen() {
 #[test]
 fn every_model_is_listed() {
     println!("models: {}", idle::MODELS.len());
-    assert_eq!(idle::MODELS.len(), 3);
+    assert_eq!(idle::MODELS.len(), 4);
 }
