@@ -1,8 +1,8 @@
 //! LMAX's disruptor, in Java: one and three producers, one event processor, yielding waits.
 //!
-//! It runs where Debian's libdisruptor-java and a JDK are installed, in a virtual machine that lives
-//! for all rounds of a row, so that its code is compiled by the time that counts. Its threads are
-//! not pinned, since Java has no call for it. Processor time is that of the whole virtual machine.
+//! It runs where Debian's libdisruptor-java and a JDK are installed, in a virtual machine that
+//! lives for all rounds of a row, so that its code is compiled by the time that counts. Its threads
+//! are not pinned, since Java has no call for it. Processor time is the whole virtual machine's.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;

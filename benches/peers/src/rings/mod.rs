@@ -1,9 +1,9 @@
 //! Bounded queues with one consumer: what the rows of suite `rings` run on.
 //!
 //! Producers and consumers without room or values look again, as every side's do. Channels also
-//! wait in their own way, under a name that ends in `-await`. Tasks run on tokio's `LocalSet`, one a
-//! core. `rtrb-…-each` is a ring a producer, which its consumer goes round; a library's name in a row
-//! about shards means that many of its queues.
+//! wait in their own way, under a name that ends in `-await`. Tasks run on tokio's `LocalSet`, one
+//! a core. `rtrb-…-each` is a ring for each producer, which the consumer goes round; a library's
+//! name in a row about shards means that many of its queues.
 
 mod array_queue;
 mod channels;
