@@ -15,9 +15,12 @@ mod mutants;
 #[cfg(corelane_loom)]
 #[path = "models/park.rs"]
 mod park;
+#[cfg(corelane_loom)]
+#[path = "models/waiters.rs"]
+mod waiters;
 
 #[cfg(corelane_loom)]
 fn main() -> std::process::ExitCode {
-    let models = [park::MODELS, lane::MODELS].concat();
+    let models = [park::MODELS, lane::MODELS, waiters::MODELS].concat();
     mutants::run(&models, corelane_primitives::model::sites())
 }
