@@ -56,8 +56,7 @@ impl Error for NextError {
 
 /// What a feed has counted since it was made.
 ///
-/// `delivered + dropped + lag` is what was published to it; at its end, when the lag is 0,
-/// `delivered + dropped`.
+/// The sum of the three is what was published to it; at its end the lag is 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FeedStats {
@@ -65,4 +64,6 @@ pub struct FeedStats {
     pub delivered: u64,
     /// Values that it lost, by its overflow policy.
     pub dropped: u64,
+    /// Values that it has room for and has not yielded.
+    pub lag: u64,
 }

@@ -70,7 +70,10 @@ impl<T: Clone + Send + Sync, P> Feed<T, P> {
     /// A value is taken in the poll that completes; a future dropped before takes nothing, and
     /// hands on what it had to do for other feeds.
     pub fn next(&mut self) -> impl Future<Output = Option<Result<T, FeedError>>> {
-        Next { feed: self }
+        Next {
+            feed: self,
+            waits: false,
+        }
     }
 
     /// The next value, if there is one.
@@ -110,6 +113,7 @@ impl<T: Clone + Send + Sync, P> Feed<T, P> {
             feed: self,
             out,
             max,
+            waits: false,
         }
     }
 
@@ -130,10 +134,9 @@ impl<T: Clone + Send + Sync, P> Feed<T, P> {
         }
     }
 
-    /// How many values were published to this feed that it has not yielded. With a policy that
-    /// drops, some of them may still be lost.
+    /// How many values this feed has room for and has not yielded.
     pub fn lag(&self) -> u64 {
-        self.cursor.lag()
+        self.stats().lag
     }
 
     /// What this feed has counted.
@@ -165,19 +168,24 @@ impl<T, P> fmt::Debug for Feed<T, P> {
 
 struct Next<'a, T, P> {
     feed: &'a mut Feed<T, P>,
+    /// Whether it was polled: only then is there a wait of its own to be taken back.
+    waits: bool,
 }
 
 impl<T: Clone + Send + Sync, P> Future for Next<'_, T, P> {
     type Output = Option<Result<T, FeedError>>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        self.waits = true;
         self.feed.poll_value(cx)
     }
 }
 
 impl<T, P> Drop for Next<'_, T, P> {
     fn drop(&mut self) {
-        self.feed.cursor.stop_waiting();
+        if self.waits {
+            self.feed.cursor.stop_waiting();
+        }
     }
 }
 
@@ -185,16 +193,24 @@ struct NextBatch<'a, T, P> {
     feed: &'a mut Feed<T, P>,
     out: &'a mut Vec<T>,
     max: usize,
+    /// As in [`Next`].
+    waits: bool,
 }
 
 impl<T: Clone + Send + Sync, P> Future for NextBatch<'_, T, P> {
     type Output = Result<usize, FeedError>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let Self { feed, out, max } = &mut *self;
+        let Self {
+            feed,
+            out,
+            max,
+            waits,
+        } = &mut *self;
         if *max == 0 {
             return Poll::Ready(Ok(0));
         }
+        *waits = true;
         let count = std::task::ready!(feed.cursor.poll_batch(cx, out, *max));
         feed.ended |= count.is_none();
         Poll::Ready(Ok(count.unwrap_or(0)))
@@ -203,6 +219,8 @@ impl<T: Clone + Send + Sync, P> Future for NextBatch<'_, T, P> {
 
 impl<T, P> Drop for NextBatch<'_, T, P> {
     fn drop(&mut self) {
-        self.feed.cursor.stop_waiting();
+        if self.waits {
+            self.feed.cursor.stop_waiting();
+        }
     }
 }

@@ -8,6 +8,7 @@
 use super::log::{At, Log};
 use super::part::Part;
 use super::settings::TopicOverflow;
+use crate::feed::FeedStats;
 use crate::panics::Panics;
 use std::collections::VecDeque;
 
@@ -100,27 +101,27 @@ impl<T> Copies<T> {
         }
     }
 
-    /// How many values were published, accepted or not yet decided about, that the reader has not
-    /// taken; `tail` is the log's.
-    pub(super) fn lag(&self, reader: &Reader<T>, tail: u64) -> u64 {
-        match self.overflow {
-            TopicOverflow::DropNew => reader.queue.len() as u64 + (tail - self.end),
-            TopicOverflow::Backpressure | TopicOverflow::DropOldest => {
-                tail - reader.next.max(self.first())
+    /// What the reader has counted, as if everything before `tail`, the log's, were copied now.
+    pub(super) fn stats(&self, reader: &Reader<T>, tail: u64) -> FeedStats {
+        let ahead = tail - self.end;
+        let (lag, lost) = match self.overflow {
+            TopicOverflow::Backpressure => (tail - reader.next, 0),
+            TopicOverflow::DropNew => {
+                let accepted = reader.queue.len() as u64;
+                let more = ahead.min(self.capacity - accepted);
+                (accepted + more, ahead - more)
             }
-        }
-    }
-
-    pub(super) fn delivered(&self, reader: &Reader<T>) -> u64 {
-        reader.delivered
-    }
-
-    pub(super) fn dropped(&self, reader: &Reader<T>) -> u64 {
-        let behind = match self.overflow {
-            TopicOverflow::DropOldest => self.first().saturating_sub(reader.next),
-            TopicOverflow::Backpressure | TopicOverflow::DropNew => 0,
+            TopicOverflow::DropOldest => {
+                let first = self.first().max(tail.saturating_sub(self.capacity));
+                let lost = first.saturating_sub(reader.next);
+                (tail - reader.next - lost, lost)
+            }
         };
-        reader.dropped + behind
+        FeedStats {
+            delivered: reader.delivered,
+            dropped: reader.dropped + lost,
+            lag,
+        }
     }
 
     /// The position of the row's first value.

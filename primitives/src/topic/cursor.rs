@@ -16,10 +16,22 @@ use std::task::{Context, Poll};
 pub(crate) struct Cursor<T> {
     pub(super) log: Arc<Log<T>>,
     pub(super) part: Arc<Part<T>>,
-    pub(super) id: FeedId,
+    id: FeedId,
+    /// Whether the last poll found nothing, so that there may be a wait to be taken back.
+    waits: bool,
 }
 
 impl<T> Cursor<T> {
+    /// A hold on the seat `id` of `part`, by the part's owner or for a part without one.
+    pub(super) fn new(log: Arc<Log<T>>, part: Arc<Part<T>>, id: FeedId) -> Self {
+        Self {
+            log,
+            part,
+            id,
+            waits: false,
+        }
+    }
+
     fn local(&self) -> &RefCell<Local<T>> {
         // SAFETY: Valid: the part lives as long as this cursor. Exclusive: whoever has a cursor is
         // on the owner's thread or alone with the part, as said above; the cell checks the rest.
@@ -28,6 +40,9 @@ impl<T> Cursor<T> {
 
     /// Takes back a wait that returned Pending, and hands the duty on.
     pub(crate) fn stop_waiting(&mut self) {
+        if !std::mem::take(&mut self.waits) {
+            return;
+        }
         let mut after = After::new();
         self.local().borrow_mut().stop_waiting(self.id, &mut after);
         self.finish(after);
@@ -58,13 +73,8 @@ impl<T> Cursor<T> {
         }
     }
 
-    pub(crate) fn lag(&self) -> u64 {
-        self.local().borrow_mut().lag(self.id, &self.log)
-    }
-
     pub(crate) fn stats(&self) -> FeedStats {
-        let (delivered, dropped) = self.local().borrow().counts(self.id);
-        FeedStats { delivered, dropped }
+        self.local().borrow().stats(self.id, &self.log)
     }
 }
 
@@ -103,6 +113,9 @@ impl<T: Clone> Cursor<T> {
             .local()
             .borrow_mut()
             .take(self.id, wanted, parts, &mut after, take);
+        if !matches!(taken, Err(false)) {
+            self.waits = false;
+        }
         self.finish(after);
         taken
     }
@@ -118,6 +131,7 @@ impl<T: Clone> Cursor<T> {
             Err(true) => return Poll::Ready(None),
             Err(false) => {}
         }
+        self.waits = true;
         let mut after = After::new();
         let parks = self
             .local()

@@ -25,18 +25,10 @@ impl<T: Clone + Send + Sync> Log<T> {
         if let Some(part) = found
             && let Some(id) = self.join(&part)
         {
-            return Cursor {
-                log: Arc::clone(self),
-                part,
-                id,
-            };
+            return Cursor::new(Arc::clone(self), part, id);
         }
         let (part, id) = self.start(key);
-        Cursor {
-            log: Arc::clone(self),
-            part,
-            id,
-        }
+        Cursor::new(Arc::clone(self), part, id)
     }
 
     /// A seat on a part of the calling thread, unless its last feed has just left.

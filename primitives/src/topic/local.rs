@@ -10,6 +10,7 @@
 use super::copies::{Copies, Reader};
 use super::log::{At, Log};
 use super::part::Part;
+use crate::feed::FeedStats;
 use crate::panics::Panics;
 use crate::sync::Ordering;
 use std::task::Waker;
@@ -165,15 +166,9 @@ impl<T> Local<T> {
         !matches!(log.at(self.copies.end()), At::Ahead)
     }
 
-    pub(super) fn lag(&mut self, id: FeedId, log: &Log<T>) -> u64 {
+    pub(super) fn stats(&self, id: FeedId, log: &Log<T>) -> FeedStats {
         let seat = self.seats[id.0].as_ref().expect("a feed has a seat");
-        self.copies.lag(&seat.reader, log.tail())
-    }
-
-    /// Delivered and dropped.
-    pub(super) fn counts(&self, id: FeedId) -> (u64, u64) {
-        let reader = &self.seats[id.0].as_ref().expect("a feed has a seat").reader;
-        (self.copies.delivered(reader), self.copies.dropped(reader))
+        self.copies.stats(&seat.reader, log.tail())
     }
 
     /// Whether `waker` is to be parked for `id`, who found nothing: nobody else has the duty.
