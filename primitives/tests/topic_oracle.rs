@@ -4,7 +4,11 @@
 //! `PROPTEST_CASES` sets how many sequences are tried.
 #![cfg(not(corelane_loom))]
 
-use corelane_primitives::{Closed, Feed, NextError, Topic, TopicOverflow, TryPublishError};
+use corelane_primitives::{
+    Closed, DetachedFeed, Feed, FeedError, FeedStats, NextError, Topic, TopicOverflow,
+    TryPublishError,
+};
+use futures_core::Stream;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use std::collections::VecDeque;
@@ -38,9 +42,58 @@ impl Wake for Bell {
     }
 }
 
+/// What one poll of a batch answered, and took.
+type Batch = (Poll<Result<usize, FeedError>>, Vec<u64>);
+
+/// A feed of a shard, or a detached one.
+trait Either {
+    fn try_next(&mut self) -> Result<u64, NextError>;
+    fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<u64, FeedError>>>;
+    fn poll_batch(&mut self, max: usize) -> Batch;
+    fn stats(&self) -> FeedStats;
+    fn detach(self: Box<Self>) -> Box<dyn Either>;
+}
+
+macro_rules! either {
+    ($feed:ty, |$this:ident| $detach:expr) => {
+        impl Either for $feed {
+            fn try_next(&mut self) -> Result<u64, NextError> {
+                Self::try_next(self).map(|token| token.0)
+            }
+
+            fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<u64, FeedError>>> {
+                let polled = Stream::poll_next(Pin::new(self), cx);
+                polled.map(|item| item.map(|answer| answer.map(|token| token.0)))
+            }
+
+            fn poll_batch(&mut self, max: usize) -> Batch {
+                let mut out = Vec::new();
+                let polled = {
+                    let mut batch = std::pin::pin!(self.next_batch(&mut out, max));
+                    batch.as_mut().poll(&mut Context::from_waker(Waker::noop()))
+                };
+                (polled, out.iter().map(|token| token.0).collect())
+            }
+
+            fn stats(&self) -> FeedStats {
+                Self::stats(self)
+            }
+
+            fn detach(self: Box<Self>) -> Box<dyn Either> {
+                let $this = self;
+                $detach
+            }
+        }
+    };
+}
+
+either!(Feed<Token>, |this| Box::new(Feed::detach(*this)));
+either!(DetachedFeed<Token>, |this| this);
+
 /// A feed and its oracle.
 struct Reader {
-    feed: Feed<Token>,
+    /// Gone for a moment only, while it is detached.
+    feed: Option<Box<dyn Either>>,
     bell: Arc<Bell>,
     capacity: usize,
     overflow: TopicOverflow,
@@ -54,6 +107,16 @@ struct Reader {
 }
 
 impl Reader {
+    fn feed(&mut self) -> &mut dyn Either {
+        &mut **self.feed.as_mut().expect("it is there between calls")
+    }
+
+    fn detach(&mut self) {
+        let feed = self.feed.take().expect("it is there between calls");
+        self.feed = Some(feed.detach());
+        self.stops_waiting();
+    }
+
     fn woken(&self) -> bool {
         self.bell.rings() > self.seen
     }
@@ -95,11 +158,11 @@ impl Reader {
         self.seen = self.bell.rings();
         let waker = Waker::from(self.bell.clone());
         let mut cx = Context::from_waker(&waker);
-        let polled = futures_core::Stream::poll_next(Pin::new(&mut self.feed), &mut cx);
+        let polled = self.feed().poll_next(&mut cx);
         self.waits = polled.is_pending();
         self.took(
             match polled {
-                Poll::Ready(Some(Ok(token))) => Ok(token.0),
+                Poll::Ready(Some(Ok(value))) => Ok(value),
                 Poll::Ready(Some(Err(error))) => Err(NextError::Failed(error)),
                 Poll::Ready(None) => Err(NextError::Closed),
                 Poll::Pending => Err(NextError::Empty),
@@ -109,11 +172,7 @@ impl Reader {
     }
 
     fn batch(&mut self, max: usize, closed: bool) {
-        let mut out = Vec::new();
-        let polled = {
-            let mut batch = std::pin::pin!(self.feed.next_batch(&mut out, max));
-            batch.as_mut().poll(&mut Context::from_waker(Waker::noop()))
-        };
+        let (polled, got) = self.feed().poll_batch(max);
         // A future that is dropped takes back the wait of an earlier poll too, if it has waited.
         if max > 0 {
             self.stops_waiting();
@@ -124,13 +183,13 @@ impl Reader {
         } else {
             assert_eq!(polled, Poll::Pending);
         }
-        let got: Vec<u64> = out.iter().map(|token| token.0).collect();
         assert_eq!(got, self.expected.drain(..count).collect::<Vec<_>>());
         self.delivered += count as u64;
     }
 
     fn check(&self) {
-        let stats = self.feed.stats();
+        let stats = self.feed.as_ref().map(|feed| feed.stats());
+        let stats = stats.expect("it is there between calls");
         assert_eq!(stats.delivered, self.delivered);
         assert_eq!(stats.dropped, self.dropped);
         assert_eq!(stats.lag, self.expected.len() as u64);
@@ -197,7 +256,7 @@ impl Run {
             140..190 if !self.readers.is_empty() => {
                 let closed = self.closed;
                 let reader = &mut self.readers[which];
-                let answer = reader.feed.try_next().map(|token| token.0);
+                let answer = reader.feed().try_next();
                 if answer.is_ok() || closed {
                     reader.stops_waiting();
                 }
@@ -211,7 +270,8 @@ impl Run {
                 self.topic().close();
                 self.closed = true;
             }
-            246..251 => self.poll_woken(),
+            246..248 if !self.readers.is_empty() => self.readers[which].detach(),
+            248..252 => self.poll_woken(),
             _ => self.try_publish(),
         }
         self.poll_publishers();
@@ -281,7 +341,7 @@ impl Run {
         let _entered = enter(shard, Rc::new(()));
         let feed = self.topic().subscribe_with(capacity, overflow);
         self.readers.push(Reader {
-            feed: feed.expect("the capacity is at most the topic's"),
+            feed: Some(Box::new(feed.expect("the capacity is at most the topic's"))),
             bell: Arc::default(),
             capacity,
             overflow,

@@ -3,6 +3,7 @@
 use super::{FeedError, FeedStats, NextError};
 use crate::block::block_on_for;
 use crate::topic::Cursor;
+use std::cell::Cell;
 use std::fmt;
 use std::future::Future;
 use std::marker::PhantomData;
@@ -13,8 +14,8 @@ use std::time::Duration;
 /// Marks a feed that stays on the thread that made it, with the other feeds there.
 pub struct OnShard(PhantomData<*const ()>);
 
-/// Marks a feed that may travel, since it shares nothing with others.
-pub struct Detached(());
+/// Marks a feed that may travel, since it shares nothing with others. It is not Sync.
+pub struct Detached(PhantomData<Cell<()>>);
 
 /// A feed that may be sent to other threads; made by [`Feed::detach`].
 pub type DetachedFeed<T> = Feed<T, Detached>;
@@ -55,6 +56,41 @@ impl<T> Feed<T> {
         Self {
             cursor,
             ended: false,
+            place: PhantomData,
+        }
+    }
+}
+
+impl<T: Clone + Send + Sync> Feed<T> {
+    /// Makes a feed of this one that may be sent to other threads, with all that it has not yet
+    /// yielded and what it has counted.
+    ///
+    /// It has its own copies of the values, and publishers look at it as at one more shard. It
+    /// costs two turns of the control plane at most.
+    ///
+    /// ```
+    /// use corelane_primitives::{Topic, TopicOverflow};
+    /// use std::time::Duration;
+    ///
+    /// let topic = Topic::new(4, TopicOverflow::Backpressure);
+    /// let mut feed = topic.subscribe().detach();
+    /// topic.try_publish(1).expect("there is room");
+    /// let elsewhere = std::thread::spawn(move || feed.blocking_next(Duration::MAX));
+    /// assert_eq!(elsewhere.join().expect("it does not panic"), Ok(1));
+    /// ```
+    ///
+    /// A feed that was not detached stays where it is:
+    ///
+    /// ```compile_fail,E0277
+    /// let topic = corelane_primitives::Topic::new(4, Default::default());
+    /// let mut feed = topic.subscribe();
+    /// # topic.try_publish(1);
+    /// std::thread::spawn(move || feed.try_next());
+    /// ```
+    pub fn detach(self) -> DetachedFeed<T> {
+        Feed {
+            cursor: self.cursor.detach(),
+            ended: self.ended,
             place: PhantomData,
         }
     }

@@ -64,6 +64,14 @@ impl<T> Copies<T> {
         }
     }
 
+    /// The limit that this reader alone would set.
+    pub(super) fn limit_of(&self, reader: &Reader<T>) -> u64 {
+        match self.overflow {
+            TopicOverflow::Backpressure => reader.next + self.capacity,
+            TopicOverflow::DropNew | TopicOverflow::DropOldest => u64::MAX,
+        }
+    }
+
     /// Whether every read must copy first, since what is published is decided about then.
     pub(super) fn decides_at_reads(&self) -> bool {
         self.overflow != TopicOverflow::Backpressure
@@ -155,6 +163,24 @@ impl<T> Copies<T> {
 }
 
 impl<T: Clone> Copies<T> {
+    /// Copies for this reader alone, and the reader there; it reads nothing here any more.
+    pub(super) fn fork(&self, reader: &mut Reader<T>) -> (Self, Reader<T>) {
+        self.skip_lost(reader);
+        let mut copies = Self::new(self.overflow, self.capacity, self.end);
+        if self.overflow != TopicOverflow::DropNew {
+            let at = (reader.next - self.first()) as usize;
+            copies.row = self.row.range(at..).cloned().collect();
+            copies.standing = std::iter::once(1)
+                .chain(copies.row.iter().map(|_| 0))
+                .collect();
+        }
+        let forked = Reader {
+            queue: std::mem::take(&mut reader.queue),
+            ..*reader
+        };
+        (copies, forked)
+    }
+
     /// The reader's next value.
     pub(super) fn take(&mut self, reader: &mut Reader<T>) -> Option<T> {
         if self.overflow == TopicOverflow::DropNew {

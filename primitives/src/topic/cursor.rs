@@ -6,7 +6,8 @@ use super::log::Log;
 use super::part::Part;
 use crate::feed::FeedStats;
 use crate::panics::Panics;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
+use std::marker::PhantomData;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
@@ -19,6 +20,8 @@ pub(crate) struct Cursor<T> {
     id: FeedId,
     /// Whether the last poll found nothing, so that there may be a wait to be taken back.
     waits: bool,
+    /// Two threads never look at one cell: a cursor is not Sync.
+    alone: PhantomData<Cell<()>>,
 }
 
 impl<T> Cursor<T> {
@@ -29,10 +32,15 @@ impl<T> Cursor<T> {
             part,
             id,
             waits: false,
+            alone: PhantomData,
         }
     }
 
-    fn local(&self) -> &RefCell<Local<T>> {
+    pub(super) fn id(&self) -> FeedId {
+        self.id
+    }
+
+    pub(super) fn local(&self) -> &RefCell<Local<T>> {
         // SAFETY: Valid: the part lives as long as this cursor. Exclusive: whoever has a cursor is
         // on the owner's thread or alone with the part, as said above; the cell checks the rest.
         unsafe { self.part.local() }

@@ -55,19 +55,7 @@ impl<T: Clone + Send + Sync> Log<T> {
         let copies = Copies::new(key.overflow, key.capacity, tail);
         let limit = copies.limit();
         let part = Part::new(key, self.slots(), limit, Local::new(copies));
-        if key.overflow != TopicOverflow::Backpressure {
-            // Relaxed: the fence below, or the first window's, orders it with an append's look.
-            self.windowed.fetch_add(1, Ordering::Relaxed);
-        }
-        let part = Arc::new(part);
-        self.control.change(|parts| {
-            let mut all = parts.map_or_else(Vec::new, |parts| parts.0.clone());
-            all.push(Arc::clone(&part));
-            Some(Parts(all))
-        });
-        // Partner TopicReserveFence: a writer that has not seen the part appends at the tail read
-        // from here on, or before it.
-        fence(Site::TopicJoinFence);
+        let part = self.register(part);
         let mut tail = self.tail();
         if key.overflow == TopicOverflow::DropNew {
             tail = settle(self, &part, tail);
@@ -85,6 +73,24 @@ impl<T: Clone + Send + Sync> Log<T> {
 }
 
 impl<T> Log<T> {
+    /// Puts a part on the control plane: a writer that has not seen it appends at the tail that is
+    /// read from then on, or before it.
+    pub(super) fn register(&self, part: Part<T>) -> Arc<Part<T>> {
+        if part.key.overflow != TopicOverflow::Backpressure {
+            // Relaxed: the fence below, or the first window's, orders it with an append's look.
+            self.windowed.fetch_add(1, Ordering::Relaxed);
+        }
+        let part = Arc::new(part);
+        self.control.change(|parts| {
+            let mut all = parts.map_or_else(Vec::new, |parts| parts.0.clone());
+            all.push(Arc::clone(&part));
+            Some(Parts(all))
+        });
+        // Partner TopicReserveFence.
+        fence(Site::TopicJoinFence);
+        part
+    }
+
     /// Takes a part off the control plane whose last feed has left.
     pub(super) fn forget(&self, part: &Arc<Part<T>>) {
         part.leave();

@@ -101,8 +101,14 @@ impl<T> Local<T> {
 
     /// Seats a feed that reads from the end of the copies on.
     pub(super) fn join(&mut self) -> FeedId {
+        let reader = self.copies.join();
+        self.seat(reader)
+    }
+
+    /// Seats a reader that the copies count already.
+    pub(super) fn seat(&mut self, reader: Reader<T>) -> FeedId {
         let seat = Seat {
-            reader: self.copies.join(),
+            reader,
             waiting: None,
         };
         if let Some(id) = self.vacant.pop() {
@@ -164,6 +170,17 @@ impl<T> Local<T> {
     /// Whether something was published that is not copied yet, or the log has ended.
     pub(super) fn has_news(&self, log: &Log<T>) -> bool {
         !matches!(log.at(self.copies.end()), At::Ahead)
+    }
+
+    /// The position of the log's next value for this part.
+    pub(super) fn end(&self) -> u64 {
+        self.copies.end()
+    }
+
+    /// The limit that the feed alone would set.
+    pub(super) fn limit_of(&self, id: FeedId) -> u64 {
+        let seat = self.seats[id.0].as_ref().expect("a feed has a seat");
+        self.copies.limit_of(&seat.reader)
     }
 
     pub(super) fn stats(&self, id: FeedId, log: &Log<T>) -> FeedStats {
@@ -234,6 +251,12 @@ impl<T> Local<T> {
 }
 
 impl<T: Clone> Local<T> {
+    /// What a part of its own has for the feed, which reads nothing here any more.
+    pub(super) fn fork(&mut self, id: FeedId) -> (Copies<T>, Reader<T>) {
+        let seat = self.seats[id.0].as_mut().expect("a feed has a seat");
+        self.copies.fork(&mut seat.reader)
+    }
+
     /// Copies what was published, and has everybody woken who waits for it.
     pub(super) fn look(&mut self, own: FeedId, log: &Log<T>, part: &Part<T>, after: &mut After) {
         let readers = self.seats.iter_mut().flatten().map(|seat| &mut seat.reader);
