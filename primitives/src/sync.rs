@@ -179,6 +179,8 @@ mod imp {
     pub(crate) use loom::sync::{Arc, Mutex, MutexGuard};
     use std::sync::PoisonError;
 
+    /// A model of it must not park a thread by loom's `unpark`, which goes through a lock that the
+    /// thread is blocked at (see `tests/models/bell.rs`).
     #[track_caller]
     pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
         count_step();

@@ -5,6 +5,12 @@
 fn main() {}
 
 #[cfg(corelane_loom)]
+#[path = "models/alarm.rs"]
+mod alarm;
+#[cfg(corelane_loom)]
+#[path = "models/bell.rs"]
+mod bell;
+#[cfg(corelane_loom)]
 #[path = "models/lane.rs"]
 mod lane;
 #[cfg(corelane_loom)]

@@ -1,6 +1,8 @@
 //! Every interleaving of those who wait and those who make room, within the bounds of `models`.
 #![cfg(corelane_loom)]
 
+#[path = "models/bell.rs"]
+mod bell;
 mod models;
 #[path = "models/waiters.rs"]
 mod waiters;

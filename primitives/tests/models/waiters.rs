@@ -1,6 +1,7 @@
 //! Models of the list of waiters.
 
-use crate::models::{Alarm, explore};
+use crate::bell::wait;
+use crate::models::explore;
 use corelane_primitives::model;
 use corelane_primitives::parts::{WaitList, Waiter};
 use loom::sync::Arc;
@@ -47,9 +48,9 @@ impl Place {
         self.free.load(Ordering::Relaxed)
     }
 
-    /// Makes room for one, as a consumer does.
-    fn make(&self) {
-        self.free.fetch_add(1, Ordering::Relaxed);
+    /// Makes room, as a consumer does.
+    fn make(&self, units: usize) {
+        self.free.fetch_add(units, Ordering::Relaxed);
         self.list.notify(|| self.count());
     }
 
@@ -67,19 +68,18 @@ impl Place {
 
     /// Waits for one unit, takes it, and leaves; tells how often it was rung.
     fn wait(&self) -> usize {
-        let alarm = Alarm::new();
-        let waker = Waker::from(alarm.clone());
-        let mut cx = Context::from_waker(&waker);
         let mut waiter = Waiter::new();
-        loop {
-            match waiter.poll(&self.list, 1, || self.count(), &mut cx) {
-                Poll::Pending => thread::park(),
-                Poll::Ready(()) if self.take() => break,
-                Poll::Ready(()) => waiter.retry(&self.list, || self.count()),
+        let ((), rings) = wait(|cx| {
+            while waiter.poll(&self.list, 1, || self.count(), cx).is_ready() {
+                if self.take() {
+                    return Poll::Ready(());
+                }
+                waiter.retry(&self.list, || self.count());
             }
-        }
+            Poll::Pending
+        });
         waiter.leave(&self.list, || self.count());
-        alarm.rings()
+        rings
     }
 }
 
@@ -87,7 +87,7 @@ pub(crate) fn waiter_is_granted_or_sees_the_room() {
     explore(|| {
         let place = Place::new();
         let theirs = place.clone();
-        thread::spawn(move || theirs.make());
+        thread::spawn(move || theirs.make(1));
         assert!(place.wait() <= 1);
         assert_eq!(place.count(), 0);
     });
@@ -99,8 +99,7 @@ pub(crate) fn two_waiters_both_get_room() {
         let making = place.clone();
         let other = place.clone();
         thread::spawn(move || {
-            making.make();
-            making.make();
+            making.make(2);
         });
         // Nobody joins: loom takes a late ring for the end of the other thread. One that hangs
         // fails the model all the same.
@@ -118,7 +117,7 @@ pub(crate) fn waiter_that_gives_up_passes_its_grant_on() {
         let polled = first.poll(&place.list, 1, || place.count(), &mut cx);
         assert!(polled.is_pending());
         let making = place.clone();
-        thread::spawn(move || making.make());
+        thread::spawn(move || making.make(1));
         let theirs = place.clone();
         thread::spawn(move || first.leave(&theirs.list, || theirs.count()));
         place.wait();
@@ -131,9 +130,9 @@ pub(crate) fn waiter_whose_room_was_taken_waits_again() {
         let place = Place::new();
         let making = place.clone();
         thread::spawn(move || {
-            making.make();
+            making.make(1);
             if making.take() {
-                making.make();
+                making.make(1);
             }
         });
         place.wait();
