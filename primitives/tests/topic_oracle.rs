@@ -25,7 +25,10 @@ const SHARDS: usize = 3;
 
 /// A value that shows by its count whether all of its copies are gone.
 #[derive(Clone)]
-struct Token(u64, #[expect(dead_code, reason = "its count is looked at")] Arc<()>);
+struct Token(
+    u64,
+    #[expect(dead_code, reason = "its count is looked at")] Arc<()>,
+);
 
 #[derive(Default)]
 struct Bell(AtomicUsize);
@@ -94,6 +97,7 @@ either!(DetachedFeed<Token>, |this| this);
 struct Reader {
     /// Gone for a moment only, while it is detached.
     feed: Option<Box<dyn Either>>,
+    is_detached: bool,
     bell: Arc<Bell>,
     capacity: usize,
     overflow: TopicOverflow,
@@ -114,7 +118,9 @@ impl Reader {
     fn detach(&mut self) {
         let feed = self.feed.take().expect("it is there between calls");
         self.feed = Some(feed.detach());
-        self.stops_waiting();
+        if !std::mem::replace(&mut self.is_detached, true) {
+            self.stops_waiting();
+        }
     }
 
     fn woken(&self) -> bool {
@@ -228,14 +234,15 @@ impl Run {
     }
 
     fn is_full(&self) -> bool {
-        let full = |reader: &Reader| {
-            reader.overflow == TopicOverflow::Backpressure && reader.is_full()
-        };
+        let full =
+            |reader: &Reader| reader.overflow == TopicOverflow::Backpressure && reader.is_full();
         self.readers.iter().any(full)
     }
 
     fn offer(&mut self, value: u64) {
-        self.readers.iter_mut().for_each(|reader| reader.offer(value));
+        self.readers
+            .iter_mut()
+            .for_each(|reader| reader.offer(value));
     }
 
     fn topic(&self) -> &Topic<Token> {
@@ -342,6 +349,7 @@ impl Run {
         let feed = self.topic().subscribe_with(capacity, overflow);
         self.readers.push(Reader {
             feed: Some(Box::new(feed.expect("the capacity is at most the topic's"))),
+            is_detached: false,
             bell: Arc::default(),
             capacity,
             overflow,
@@ -360,7 +368,10 @@ impl Run {
             self.poll_publishers();
         }
         for reader in self.readers.iter().filter(|reader| reader.waits) {
-            assert!(reader.expected.is_empty() && !self.closed, "a wake was lost");
+            assert!(
+                reader.expected.is_empty() && !self.closed,
+                "a wake was lost"
+            );
         }
     }
 
@@ -378,7 +389,11 @@ impl Run {
             reader.check();
         }
         self.readers.clear();
-        assert_eq!(Arc::strong_count(&self.root), 1, "a value was never dropped");
+        assert_eq!(
+            Arc::strong_count(&self.root),
+            1,
+            "a value was never dropped"
+        );
     }
 }
 
@@ -394,6 +409,14 @@ proptest! {
         ..ProptestConfig::default()
     })]
 
+    // proves: T-1
+    // proves: T-3
+    // proves: T-4
+    // proves: T-5
+    // proves: T-6
+    // proves: T-8
+    // proves: T-9
+    // proves: S-1
     #[test]
     fn topic_answers_as_its_oracle(
         capacity in 1..9_usize,

@@ -105,6 +105,10 @@ impl<T: Clone + Send + Sync, P> Feed<T, P> {
     ///
     /// A value is taken in the poll that completes; a future dropped before takes nothing, and
     /// hands on what it had to do for other feeds.
+    #[expect(
+        clippy::should_implement_trait,
+        reason = "the name that every stream's call has"
+    )]
     pub fn next(&mut self) -> impl Future<Output = Option<Result<T, FeedError>>> {
         Next {
             feed: self,

@@ -25,12 +25,9 @@ impl<T: Clone + Send + Sync> Cursor<T> {
         let limit = self.local().borrow().limit_of(self.id());
         let start = self.log.tail();
         let copies = Copies::new(key.overflow, key.capacity, start);
-        let part = self.log.register(Part::new(
-            key,
-            self.log.slots(),
-            limit,
-            Local::new(copies),
-        ));
+        let part = self
+            .log
+            .register(Part::new(key, self.log.slots(), limit, Local::new(copies)));
         let mut panics = Panics::default();
         let Some(id) = panics.run(|| self.move_to(&part)) else {
             self.log.forget(&part);

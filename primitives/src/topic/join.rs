@@ -12,7 +12,11 @@ use thread_aware::affinity;
 
 impl<T: Clone + Send + Sync> Log<T> {
     /// A seat for the calling thread, on its part for feeds of this kind or on a new one.
-    pub(super) fn subscribe(self: &Arc<Self>, capacity: usize, overflow: TopicOverflow) -> Cursor<T> {
+    pub(super) fn subscribe(
+        self: &Arc<Self>,
+        capacity: usize,
+        overflow: TopicOverflow,
+    ) -> Cursor<T> {
         let key = Key {
             owner: Some((affinity::current(), std::thread::current().id())),
             capacity: capacity as u64,

@@ -137,7 +137,9 @@ impl<T> Local<T> {
 
     /// Takes a wait back; an orphaned duty is to be handed on.
     pub(super) fn stop_waiting(&mut self, id: FeedId, after: &mut After) {
-        let place = self.seats[id.0].as_mut().and_then(|seat| seat.waiting.take());
+        let place = self.seats[id.0]
+            .as_mut()
+            .and_then(|seat| seat.waiting.take());
         if let Some(place) = place {
             after.forget = Some(self.waiting.swap_remove(place).1);
             if let Some((moved, _)) = self.waiting.get(place) {
@@ -151,7 +153,12 @@ impl<T> Local<T> {
     }
 
     /// Takes the orphaned duty of `from`, and names who has it next.
-    pub(super) fn next_duty(&mut self, from: FeedId, log: &Log<T>, part: &Part<T>) -> Option<Waker> {
+    pub(super) fn next_duty(
+        &mut self,
+        from: FeedId,
+        log: &Log<T>,
+        part: &Part<T>,
+    ) -> Option<Waker> {
         if self.duty != Some(from) {
             return None;
         }

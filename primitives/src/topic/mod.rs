@@ -35,8 +35,8 @@
 //!
 //! *DropNew.* The window `[end, end + n)` starts at the last copy and stays. When a part moves it,
 //! it fences and reads the tail, again if that is `n` ahead: so every appender that comes to
-//! `end + n` or beyond reads the tail after that fence, and finds the window. Before its exchange it
-//! notes the node that it will put out in the part's `kept` words, by lap and only forward, so a
+//! `end + n` or beyond reads the tail after that fence, and finds the window. Before its exchange
+//! it notes the node that it will put out in the part's `kept` words, by lap and only forward, so a
 //! writer that was stopped for long does no harm; after it, it retires the node as above.
 //!
 //! *Waking.* A feed that finds nothing marks the part parked and looks again; an appender fences

@@ -6,8 +6,8 @@
 
 use super::local::Local;
 use super::pool::Stack;
-use super::word::{NodeIndex, Word};
 use super::settings::TopicOverflow;
+use super::word::{NodeIndex, Word};
 use crate::pad::CachePadded;
 use crate::park::Parker;
 use crate::sync::{AtomicU64, Ordering, Site, acquire, fence, release};

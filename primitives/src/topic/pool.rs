@@ -83,7 +83,7 @@ impl<T> Pool<T> {
     pub(super) fn fill(&self, node: Vacant, value: T) -> Filled {
         self.node(node.0).value.with_mut(|place| {
             // SAFETY: Valid: the node lives as long as the pool. Exclusive: its only token is ours.
-            unsafe { (*place).write(value) };
+            unsafe { place.cast::<T>().write(value) };
         });
         Filled(node.0)
     }
@@ -92,7 +92,7 @@ impl<T> Pool<T> {
         let value = self.node(node.0).value.with_mut(|place| {
             // SAFETY: Valid: the token says that there is a value; it becomes a `Vacant`, so it is
             // moved out once. Exclusive: the node's only token is ours.
-            unsafe { (*place).assume_init_read() }
+            unsafe { place.cast::<T>().read() }
         });
         (Vacant(node.0), value)
     }
@@ -117,7 +117,7 @@ impl<T> Pool<T> {
         self.node(index).value.with(|place| {
             // SAFETY: Valid: the caller vouches for the value. Exclusive: only shared references
             // exist until `read` is done, as the caller vouches.
-            read(unsafe { (*place).assume_init_ref() })
+            read(unsafe { &*place.cast::<T>() })
         })
     }
 
@@ -133,7 +133,9 @@ impl<T> Pool<T> {
 
     fn make(&self) -> Vacant {
         let made = self.made.fetch_add(1, Ordering::Relaxed);
-        let index = u32::try_from(made).ok().filter(|index| *index < NO_NODE - FIRST_CHUNK);
+        let index = u32::try_from(made)
+            .ok()
+            .filter(|index| *index < NO_NODE - FIRST_CHUNK);
         let index = index.expect("a topic has fewer than 2^26 nodes");
         let (chunk, _) = place(index);
         self.chunks[chunk].get_or_init(|| {

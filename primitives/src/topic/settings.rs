@@ -50,7 +50,10 @@ impl fmt::Display for TopicError {
                 write!(f, "topic capacity {values} is not from 1 to {CAPACITY_MAX}")
             }
             Self::FeedCapacity { asked, topic } => {
-                write!(f, "feed capacity {asked} is not from 1 to the topic's {topic}")
+                write!(
+                    f,
+                    "feed capacity {asked} is not from 1 to the topic's {topic}"
+                )
             }
         }
     }
