@@ -69,17 +69,30 @@
 //! driver); [`Parker`] adds the place for a waker, for tasks.
 #![deny(unsafe_code)]
 
+mod block;
 mod error;
 mod lane;
 #[cfg(corelane_loom)]
 #[doc(hidden)]
 pub mod model;
 mod pad;
+mod panics;
 mod park;
 mod sync;
+mod timers;
+mod waiters;
 
 pub use error::{Closed, Full, LaneError};
 #[doc(hidden)]
 pub use lane::lane_with_start;
 pub use lane::{Consumer, Producer, ReadChunk, WriteChunk, lane, try_lane};
 pub use park::{Epoch, Parker, SleepWord};
+pub use timers::{TimerId, Timers};
+
+/// What the tests of this crate ask of its inner parts. No part of the public interface.
+#[doc(hidden)]
+pub mod parts {
+    pub use crate::block::block_on_for;
+    pub use crate::timers::{Alarm, Clock};
+    pub use crate::waiters::{WaitList, Waiter};
+}
