@@ -80,6 +80,7 @@ pub mod model;
 mod pad;
 mod panics;
 mod park;
+mod signal;
 mod sync;
 mod timers;
 mod topic;
@@ -91,6 +92,9 @@ pub use feed::{DetachedFeed, Feed, FeedError, FeedStats, NextError};
 pub use lane::lane_with_start;
 pub use lane::{Consumer, Producer, ReadChunk, WriteChunk, lane, try_lane};
 pub use park::{Epoch, Parker, SleepWord};
+pub use signal::{
+    Changes, DetachedChanges, Plain, PlainSignal, Shared, Signal, SignalStats, Version, WeakSignal,
+};
 pub use timers::{TimerId, Timers};
 
 /// What the tests of this crate ask of its inner parts. No part of the public interface.

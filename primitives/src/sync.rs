@@ -5,8 +5,10 @@
 //! in a model build the environment variable `CORELANE_WEAKEN` names one site that becomes Relaxed
 //! (a fence: nothing), and `tests/loom_mutants.rs` demands that some model then fails.
 
-pub(crate) use imp::{Arc, AtomicBool, AtomicU64, AtomicUsize, Swap, UnsafeCell, fence};
+pub(crate) use imp::{Arc, AtomicBool, AtomicU64, AtomicUsize, Newest, Swap, UnsafeCell, fence};
 pub(crate) use imp::{Mutex, MutexGuard, lock};
+pub(crate) use imp::{ThreadId, thread_id};
+pub(crate) use imp::{acquire_fence, release_fence};
 pub(crate) use std::sync::atomic::Ordering;
 
 macro_rules! sites {
@@ -93,6 +95,20 @@ sites! {
     WaitEnterFence = "wait.enter_fence",
     /// Between the room that was made and the look for waiters.
     WaitNotifyFence = "wait.notify_fence",
+    /// A writer takes a slot of a plain signal; partner: `SignalFree`.
+    SignalTake = "signal.take",
+    /// Whoever has replaced the value of a slot frees it.
+    SignalFree = "signal.free",
+    /// Between a writer's taking a slot and its first store there; partner: `SignalCopyFence`.
+    SignalFillFence = "signal.fill_fence",
+    /// A writer publishes its slot; partner: `SignalRead`.
+    SignalPublish = "signal.publish",
+    /// A reader or writer reads which slot is the newest.
+    SignalRead = "signal.read",
+    /// Between a reader's copy of a slot and its second look at the word.
+    SignalCopyFence = "signal.copy_fence",
+    /// Between a set and the look for parked feeds; partner: `ParkMarkFence`.
+    SignalSetFence = "signal.set_fence",
 }
 
 /// The Acquire of `site`.
@@ -110,11 +126,17 @@ pub(crate) fn release(site: Site) -> Ordering {
 #[cfg(not(corelane_loom))]
 mod imp {
     use super::{Ordering, Site};
-    use arc_swap::ArcSwapOption;
+    use arc_swap::{ArcSwap, ArcSwapOption};
     pub(crate) use std::sync::Arc;
     use std::sync::PoisonError;
     pub(crate) use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
     pub(crate) use std::sync::{Mutex, MutexGuard};
+    pub(crate) use std::thread::ThreadId;
+
+    /// Who the calling thread is: no two threads of a process ever have one id.
+    pub(crate) fn thread_id() -> ThreadId {
+        std::thread::current().id()
+    }
 
     /// Locks. A lock here is never poisoned by more than a failed allocation: no foreign code runs
     /// in it, and what it guards is whole between any two steps that can panic.
@@ -131,6 +153,18 @@ mod imp {
     #[inline(always)]
     pub(crate) fn fence(_site: Site) {
         std::sync::atomic::fence(Ordering::SeqCst);
+    }
+
+    /// An Acquire fence.
+    #[inline(always)]
+    pub(crate) fn acquire_fence(_site: Site) {
+        std::sync::atomic::fence(Ordering::Acquire);
+    }
+
+    /// A Release fence.
+    #[inline(always)]
+    pub(crate) fn release_fence(_site: Site) {
+        std::sync::atomic::fence(Ordering::Release);
     }
 
     /// `std`'s cell with loom's closure calls.
@@ -169,6 +203,27 @@ mod imp {
             read(value.as_deref())
         }
     }
+
+    /// A shared value that is replaced as a whole, by whoever knows the last one.
+    pub(crate) struct Newest<T>(ArcSwap<T>);
+
+    impl<T> Newest<T> {
+        pub(crate) fn new(value: std::sync::Arc<T>) -> Self {
+            Self(ArcSwap::new(value))
+        }
+
+        /// Lends the newest value, in place.
+        #[inline]
+        pub(crate) fn read<R>(&self, read: impl FnOnce(&std::sync::Arc<T>) -> R) -> R {
+            read(&self.0.load())
+        }
+
+        /// Replaces `last`, or does nothing if it is not the newest any more.
+        pub(crate) fn replace(&self, last: &std::sync::Arc<T>, next: std::sync::Arc<T>) -> bool {
+            let found = self.0.compare_and_swap(last, next);
+            std::sync::Arc::ptr_eq(&found, last)
+        }
+    }
 }
 
 #[cfg(corelane_loom)]
@@ -177,7 +232,13 @@ mod imp {
     use crate::model::count_step;
     use crate::model::is_weakened;
     pub(crate) use loom::sync::{Arc, Mutex, MutexGuard};
+    pub(crate) use loom::thread::ThreadId;
     use std::sync::PoisonError;
+
+    /// Which thread of the model this is: all of them run on one of the process.
+    pub(crate) fn thread_id() -> ThreadId {
+        loom::thread::current().id()
+    }
 
     /// A model of it must not park a thread by loom's `unpark`, which goes through a lock that the
     /// thread is blocked at (see `tests/models/bell.rs`).
@@ -204,6 +265,22 @@ mod imp {
         count_step();
         if !weakened(site) {
             loom::sync::atomic::fence(Ordering::SeqCst);
+        }
+    }
+
+    #[track_caller]
+    pub(crate) fn acquire_fence(site: Site) {
+        count_step();
+        if !weakened(site) {
+            loom::sync::atomic::fence(Ordering::Acquire);
+        }
+    }
+
+    #[track_caller]
+    pub(crate) fn release_fence(site: Site) {
+        count_step();
+        if !weakened(site) {
+            loom::sync::atomic::fence(Ordering::Release);
         }
     }
 
@@ -262,6 +339,12 @@ mod imp {
         }
 
         #[track_caller]
+        pub(crate) fn fetch_or(&self, bits: u64, order: Ordering) -> u64 {
+            count_step();
+            self.0.fetch_or(bits, order)
+        }
+
+        #[track_caller]
         pub(crate) fn fetch_add(&self, value: u64, order: Ordering) -> u64 {
             count_step();
             self.0.fetch_add(value, order)
@@ -310,6 +393,49 @@ mod imp {
             let index = self.newest.load(Ordering::Acquire);
             let value = self.values.lock().unwrap_or_else(PoisonError::into_inner)[index].clone();
             read(value.as_deref())
+        }
+    }
+    /// The same for a value that is replaced by whoever knows the last one.
+    pub(crate) struct Newest<T> {
+        values: std::sync::Mutex<Vec<std::sync::Arc<T>>>,
+        newest: loom::sync::atomic::AtomicUsize,
+    }
+
+    impl<T> Newest<T> {
+        #[track_caller]
+        pub(crate) fn new(value: std::sync::Arc<T>) -> Self {
+            Self {
+                values: std::sync::Mutex::new(vec![value]),
+                newest: loom::sync::atomic::AtomicUsize::new(0),
+            }
+        }
+
+        #[track_caller]
+        pub(crate) fn read<R>(&self, read: impl FnOnce(&std::sync::Arc<T>) -> R) -> R {
+            count_step();
+            let index = self.newest.load(Ordering::Acquire);
+            let value = self.values.lock().unwrap_or_else(PoisonError::into_inner)[index].clone();
+            read(&value)
+        }
+
+        #[track_caller]
+        pub(crate) fn replace(&self, last: &std::sync::Arc<T>, next: std::sync::Arc<T>) -> bool {
+            count_step();
+            let (from, to) = {
+                let mut values = self.values.lock().unwrap_or_else(PoisonError::into_inner);
+                let from = values
+                    .iter()
+                    .position(|value| std::sync::Arc::ptr_eq(value, last));
+                values.push(next);
+                (
+                    from.expect("the last value was the newest once"),
+                    values.len() - 1,
+                )
+            };
+            let replaced =
+                self.newest
+                    .compare_exchange(from, to, Ordering::AcqRel, Ordering::Acquire);
+            replaced.is_ok()
         }
     }
 }
