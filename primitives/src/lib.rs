@@ -57,6 +57,13 @@
 //! announces first what it left unsaid, so two ends never sleep on each other. Memory is `capacity`
 //! slots and 768 bytes, allocated once.
 //!
+//! # Signals
+//!
+//! A [`Signal`] is the latest value for everybody: any thread sets it, any thread reads it, and its
+//! feeds ([`Changes`]) skip to the latest. Nobody ever waits for anybody. [`Signal::new`] takes any
+//! type; [`Signal::plain`] keeps up to 64 bytes without pointers in place, where a set allocates
+//! nothing.
+//!
 //! # Cancel safety
 //!
 //! A future of this crate may be dropped at any await point. A dropped [`recv`](Consumer::recv) or

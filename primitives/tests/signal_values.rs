@@ -4,7 +4,7 @@
 
 use corelane_primitives::{Closed, NextError, Signal};
 use futures_core::{FusedStream, Stream};
-use std::pin::{Pin, pin};
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
@@ -444,7 +444,7 @@ fn future_dropped_before_its_first_poll_leaves_another_wait_alone() {
     let (rung, waker) = bell();
     assert_eq!(feed.try_next(), Ok(0));
     assert!(poll_next(&mut feed, &waker).is_pending());
-    drop(pin!(feed.next()));
+    drop(feed.next());
     signal.set(1).unwrap();
     assert_eq!(rung.rings(), 1);
 }
