@@ -76,6 +76,8 @@ mod lane;
 pub mod model;
 mod pad;
 mod park;
+mod ring64;
+mod ring_error;
 mod sync;
 
 pub use error::{Closed, Full, LaneError};
@@ -83,3 +85,5 @@ pub use error::{Closed, Full, LaneError};
 pub use lane::lane_with_start;
 pub use lane::{Consumer, Producer, ReadChunk, WriteChunk, lane, try_lane};
 pub use park::{Epoch, Parker, SleepWord};
+pub use ring_error::{PushError, RingError};
+pub use ring64::{Claim64, Consumer64, Folded, Ring64, Shards64};

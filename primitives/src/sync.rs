@@ -6,6 +6,7 @@
 //! (a fence: nothing), and `tests/loom_mutants.rs` demands that some model then fails.
 
 pub(crate) use imp::{Arc, AtomicBool, AtomicU64, AtomicUsize, Swap, UnsafeCell, fence};
+pub(crate) use imp::{Payload, yield_now};
 pub(crate) use std::sync::atomic::Ordering;
 
 macro_rules! sites {
@@ -47,6 +48,18 @@ sites! {
     ParkWakeFence = "park.wake_fence",
     /// A waker reads the mark.
     ParkReadMark = "park.read_mark",
+    /// A producer of `Ring64` shows its value; partner: `Ring64ReadSlot`.
+    Ring64Publish = "ring64.publish",
+    /// The consumer of `Ring64` looks at a slot.
+    Ring64ReadSlot = "ring64.read_slot",
+    /// The consumer of `Ring64` hands slots back; partner: `Ring64ReadHead`.
+    Ring64Release = "ring64.release",
+    /// A producer of `Ring64` reads the consumer's position.
+    Ring64ReadHead = "ring64.read_head",
+    /// A producer tells the others which head it has read; partner: `Ring64ReadSeen`.
+    Ring64StoreSeen = "ring64.store_seen",
+    /// A producer of `Ring64` reads the head that another one has read.
+    Ring64ReadSeen = "ring64.read_seen",
 }
 
 /// The Acquire of `site`.
@@ -67,6 +80,7 @@ mod imp {
     use arc_swap::ArcSwapOption;
     pub(crate) use std::sync::Arc;
     pub(crate) use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
+    pub(crate) use std::thread::yield_now;
 
     #[inline(always)]
     pub(super) fn order(_site: Site, order: Ordering) -> Ordering {
@@ -98,6 +112,28 @@ mod imp {
         }
     }
 
+    /// A word that has one owner at a time, who changes by other words' orderings: in production a
+    /// relaxed atomic, since it needs no ordering of its own. Under loom it checks that.
+    pub(crate) struct Payload(AtomicU64);
+
+    impl Payload {
+        pub(crate) const fn new() -> Self {
+            Self(AtomicU64::new(0))
+        }
+
+        /// Fills the word. Its owner's.
+        #[inline(always)]
+        pub(crate) fn put(&self, value: u64) {
+            self.0.store(value, Ordering::Relaxed);
+        }
+
+        /// What the word holds. Its owner's, once after each `put`.
+        #[inline(always)]
+        pub(crate) fn take(&self) -> u64 {
+            self.0.load(Ordering::Relaxed)
+        }
+    }
+
     /// A place for one shared value that readers use in place, without a lock.
     pub(crate) struct Swap<T>(ArcSwapOption<T>);
 
@@ -123,6 +159,7 @@ mod imp {
     use crate::model::count_step;
     use crate::model::is_weakened;
     pub(crate) use loom::sync::Arc;
+    pub(crate) use loom::thread::yield_now;
     use std::sync::{Mutex, PoisonError};
 
     fn weakened(site: Site) -> bool {
@@ -191,6 +228,56 @@ mod imp {
         ) -> Result<u64, u64> {
             count_step();
             self.0.compare_exchange(current, new, success, failure)
+        }
+    }
+
+    macro_rules! counted_updates {
+        ($($update:ident),+) => {
+            impl AtomicU64 {
+                $(#[track_caller]
+                pub(crate) fn $update(&self, value: u64, order: Ordering) -> u64 {
+                    count_step();
+                    self.0.$update(value, order)
+                })+
+            }
+        };
+    }
+
+    counted_updates!(fetch_add, fetch_and, fetch_max, fetch_or, fetch_sub);
+
+    /// The word, and whether it is filled. Who fills or takes must find it as the other side left
+    /// it: a relaxed load may return an older answer wherever nothing has ordered the two.
+    pub(crate) struct Payload {
+        value: loom::sync::atomic::AtomicU64,
+        filled: loom::sync::atomic::AtomicBool,
+    }
+
+    impl Payload {
+        #[track_caller]
+        pub(crate) fn new() -> Self {
+            Self {
+                value: loom::sync::atomic::AtomicU64::new(0),
+                filled: loom::sync::atomic::AtomicBool::new(false),
+            }
+        }
+
+        #[track_caller]
+        pub(crate) fn put(&self, value: u64) {
+            count_step();
+            let filled = self.filled.load(Ordering::Relaxed);
+            assert!(!filled, "filled before it was seen taken");
+            self.value.store(value, Ordering::Relaxed);
+            self.filled.store(true, Ordering::Relaxed);
+        }
+
+        #[track_caller]
+        pub(crate) fn take(&self) -> u64 {
+            count_step();
+            let filled = self.filled.load(Ordering::Relaxed);
+            assert!(filled, "taken before it was seen filled");
+            let value = self.value.load(Ordering::Relaxed);
+            self.filled.store(false, Ordering::Relaxed);
+            value
         }
     }
 
