@@ -62,9 +62,8 @@ impl Consumer64 {
         for _ in 0..self.walked() {
             let turn = self.step();
             let reader = &mut self.readers[turn];
-            reader.note_peak();
             let value = reader.next();
-            reader.release();
+            reader.release(value.is_some());
             if value.is_some() {
                 return value;
             }
@@ -195,7 +194,7 @@ fn fold_one<A>(
     struct Batch<'a>(&'a mut Reader);
     impl Drop for Batch<'_> {
         fn drop(&mut self) {
-            self.0.release();
+            self.0.release(true);
         }
     }
     let Folded {
@@ -204,7 +203,6 @@ fn fold_one<A>(
         mut skipped,
     } = folded;
     while consumed < max {
-        reader.note_peak();
         let batch = Batch(reader);
         let count = (max - consumed).min(BATCH_MAX);
         let mut taken = 0;
@@ -216,7 +214,7 @@ fn fold_one<A>(
             acc = f(acc, value);
         }
         consumed += taken;
-        skipped += batch.0.release().1;
+        skipped += batch.0.release(taken == count);
         if taken < count {
             break;
         }

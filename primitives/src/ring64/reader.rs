@@ -55,30 +55,25 @@ impl Reader {
         None
     }
 
-    /// Looks whether the ring is fuller than ever. Before each drain.
-    #[inline(always)]
-    pub(super) fn note_peak(&self) {
-        self.shared.note_peak(self.head);
-    }
-
-    /// Hands back all that was taken since the last time; returns how many values and holes.
+    /// Hands back all that was taken since the last time, and returns how many positions of it were
+    /// holes. `more` tells whether there may be more to take.
     #[inline]
-    pub(super) fn release(&mut self) -> (u64, u64) {
+    pub(super) fn release(&mut self, more: bool) -> u64 {
         let passed = distance(self.released, self.head);
         if passed == 0 {
-            return (0, 0);
+            return 0;
         }
+        self.shared.note_peak(self.released, passed, more);
         self.released = self.head;
         let skipped = std::mem::take(&mut self.skipped);
         if skipped > 0 {
             self.shared.count_skipped(skipped);
         }
         self.shared.release(self.head);
-        let taken = passed - skipped;
         if self.told {
-            self.count_busy(taken);
+            self.count_busy(passed - skipped);
         }
-        (taken, skipped)
+        skipped
     }
 
     /// A consumer that keeps finding values does not sleep: spare publishers the look.
@@ -100,7 +95,7 @@ impl Reader {
                 Look::Nothing => break,
             }
         }
-        self.release();
+        self.release(false);
         false
     }
 

@@ -259,21 +259,29 @@ impl Shared {
             .store(skipped + positions, Ordering::Relaxed);
     }
 
-    /// The consumer's: looks whether the ring is fuller than ever, before it takes from `head`.
+    /// The consumer's, before it hands back `passed` positions from `released` on: keeps the highest
+    /// occupancy. Until then nothing was handed back, so this moment is the fullest since the last.
     ///
-    /// Between two of its drains a ring only fills, so a look before each sees every peak. The look
-    /// is one load: that of the slot which the next higher peak would fill.
+    /// Behind the last published position nothing is known of but claims, so `more` tells whether
+    /// another one may stand there. Then this is one load: that of the slot which the next higher
+    /// peak would fill.
     #[inline]
-    pub(super) fn note_peak(&self, head: u64) {
-        let peak = self.back.peak.load(Ordering::Relaxed);
-        if peak < self.slots.capacity() as u64
-            && self.slots.is_taken(head.wrapping_add(peak * STEP))
+    pub(super) fn note_peak(&self, released: u64, passed: u64, more: bool) {
+        let mut peak = self.back.peak.load(Ordering::Relaxed);
+        let met = if !more {
+            passed
+        } else if peak < self.slots.capacity() as u64
+            && self.slots.is_taken(released.wrapping_add(peak * STEP))
         {
-            let occupancy = distance(head, self.front());
-            self.back
-                .peak
-                .store(occupancy.max(peak + 1), Ordering::Relaxed);
+            peak += 1; // also if the front is seen late
+            distance(released, self.front())
+        } else {
+            return;
+        };
+        if met > peak {
+            peak = met;
         }
+        self.back.peak.store(peak, Ordering::Relaxed);
     }
 
     pub(super) fn capacity(&self) -> usize {
