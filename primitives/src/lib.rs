@@ -69,16 +69,20 @@
 //! driver); [`Parker`] adds the place for a waker, for tasks.
 #![deny(unsafe_code)]
 
+mod block;
 mod error;
 mod lane;
 #[cfg(corelane_loom)]
 #[doc(hidden)]
 pub mod model;
 mod pad;
+mod panics;
 mod park;
 mod ring64;
 mod ring_error;
 mod sync;
+mod timers;
+mod waiters;
 
 pub use error::{Closed, Full, LaneError};
 #[doc(hidden)]
@@ -87,3 +91,12 @@ pub use lane::{Consumer, Producer, ReadChunk, WriteChunk, lane, try_lane};
 pub use park::{Epoch, Parker, SleepWord};
 pub use ring_error::{PushError, RingError};
 pub use ring64::{Claim64, Consumer64, Folded, Ring64, Shards64};
+pub use timers::{TimerId, Timers};
+
+/// What the tests of this crate ask of its inner parts. No part of the public interface.
+#[doc(hidden)]
+pub mod parts {
+    pub use crate::block::block_on_for;
+    pub use crate::timers::{Alarm, Clock};
+    pub use crate::waiters::{WaitList, Waiter};
+}

@@ -6,6 +6,7 @@
 //! (a fence: nothing), and `tests/loom_mutants.rs` demands that some model then fails.
 
 pub(crate) use imp::{Arc, AtomicBool, AtomicU64, AtomicUsize, Swap, UnsafeCell, fence};
+pub(crate) use imp::{Mutex, MutexGuard, lock};
 pub(crate) use imp::{Payload, yield_now};
 pub(crate) use std::sync::atomic::Ordering;
 
@@ -60,6 +61,10 @@ sites! {
     Ring64StoreSeen = "ring64.store_seen",
     /// A producer of `Ring64` reads the head that another one has read.
     Ring64ReadSeen = "ring64.read_seen",
+    /// Between a waiter's place on the list and its count of the room; partner: `WaitNotifyFence`.
+    WaitEnterFence = "wait.enter_fence",
+    /// Between the room that was made and the look for waiters.
+    WaitNotifyFence = "wait.notify_fence",
 }
 
 /// The Acquire of `site`.
@@ -79,8 +84,16 @@ mod imp {
     use super::{Ordering, Site};
     use arc_swap::ArcSwapOption;
     pub(crate) use std::sync::Arc;
+    use std::sync::PoisonError;
     pub(crate) use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
+    pub(crate) use std::sync::{Mutex, MutexGuard};
     pub(crate) use std::thread::yield_now;
+
+    /// Locks. A lock here is never poisoned by more than a failed allocation: no foreign code runs
+    /// in it, and what it guards is whole between any two steps that can panic.
+    pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+        mutex.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 
     #[inline(always)]
     pub(super) fn order(_site: Site, order: Ordering) -> Ordering {
@@ -158,9 +171,17 @@ mod imp {
     use super::{Ordering, Site};
     use crate::model::count_step;
     use crate::model::is_weakened;
-    pub(crate) use loom::sync::Arc;
+    pub(crate) use loom::sync::{Arc, Mutex, MutexGuard};
     pub(crate) use loom::thread::yield_now;
-    use std::sync::{Mutex, PoisonError};
+    use std::sync::PoisonError;
+
+    /// A model of it must not park a thread by loom's `unpark`, which goes through a lock that the
+    /// thread is blocked at (see `tests/models/bell.rs`).
+    #[track_caller]
+    pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+        count_step();
+        mutex.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 
     fn weakened(site: Site) -> bool {
         is_weakened(site.name())
@@ -286,7 +307,7 @@ mod imp {
     /// A locked model of arc-swap: all values ever stored, and the index of the newest as an
     /// atomic, so that a reader may see an older one exactly where the memory model lets it.
     pub(crate) struct Swap<T> {
-        values: Mutex<Vec<Option<std::sync::Arc<T>>>>,
+        values: std::sync::Mutex<Vec<Option<std::sync::Arc<T>>>>,
         newest: loom::sync::atomic::AtomicUsize,
     }
 
@@ -295,7 +316,7 @@ mod imp {
         pub(crate) fn empty() -> Self {
             let newest = loom::sync::atomic::AtomicUsize::new(0);
             Self {
-                values: Mutex::new(vec![None]),
+                values: std::sync::Mutex::new(vec![None]),
                 newest,
             }
         }

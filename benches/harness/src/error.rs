@@ -50,6 +50,9 @@ pub enum BenchError {
         /// Its own words.
         reason: String,
     },
+    /// Something that the side needs is not on this machine; the row has no figure of it.
+    #[error("{0} is not installed")]
+    Absent(String),
     /// The twin process spoke something unexpected, or ended.
     #[error("{who} answered {answer:?}")]
     Twin {

@@ -11,10 +11,38 @@ use crate::{BenchError, Better, Kind, Row, RowSpec, Sample, Summary, median};
 /// How our side is named.
 pub(crate) const OURS: &str = "corelane";
 
+/// Why a side has no figure.
+#[derive(Debug, Clone)]
+pub(crate) enum Missing {
+    /// A round went wrong.
+    Failed(String),
+    /// What it needs is not installed.
+    Absent(String),
+}
+
+impl From<BenchError> for Missing {
+    fn from(error: BenchError) -> Self {
+        let reason = error.to_string();
+        match error {
+            BenchError::Absent(_) => Self::Absent(reason),
+            _ => Self::Failed(reason),
+        }
+    }
+}
+
+impl std::fmt::Display for Missing {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Failed(reason) => write!(formatter, "failed: {reason}"),
+            Self::Absent(reason) => write!(formatter, "absent: {reason}"),
+        }
+    }
+}
+
 /// All rounds of one side.
 pub(crate) struct SideResult {
     pub(crate) who: String,
-    pub(crate) outcome: Result<Vec<Sample>, String>,
+    pub(crate) outcome: Result<Vec<Sample>, Missing>,
     pub(crate) alloc_b_per_op: Option<f64>,
 }
 
@@ -44,9 +72,11 @@ impl SideResult {
         median(&values)
     }
 
-    /// Bare loops and controls are limits to compare with, not rivals.
+    /// Bare loops and controls are limits to compare with, and other forms of ours no rivals.
     fn is_peer(&self) -> bool {
-        self.who != OURS && !self.who.starts_with("bare-") && !self.who.starts_with("control-")
+        !["bare-", "control-", OURS]
+            .iter()
+            .any(|of| self.who.starts_with(of))
     }
 }
 
@@ -115,10 +145,14 @@ impl RowResult {
         (self.sides.iter())
             .map(|side| {
                 let Some(summary) = side.summary() else {
-                    let reason = side.outcome.as_ref().err().cloned().unwrap_or_default();
                     let mut line: [String; 9] = Default::default();
                     line[0].clone_from(&side.who);
-                    line[1] = format!("failed: {reason}");
+                    line[1] = side
+                        .outcome
+                        .as_ref()
+                        .err()
+                        .map(Missing::to_string)
+                        .unwrap_or_default();
                     return line;
                 };
                 let ratio = self.ratio(side, |sample| Some(sample.value), self.spec.better);
@@ -166,7 +200,10 @@ impl RowResult {
         let mut lines = vec![self.header()];
         lines.extend(self.lines());
         let width = |column: usize| {
-            let aligned = lines.iter().filter(|line| !line[1].starts_with("failed"));
+            // A side without a figure has its reason there, however long.
+            let aligned = lines
+                .iter()
+                .filter(|line| column == 0 || !line[2].is_empty());
             aligned
                 .map(|line| line[column].chars().count())
                 .max()
@@ -301,7 +338,7 @@ struct Rounds<'a> {
     who: &'a str,
     shards: usize,
     samples: &'a [Sample],
-    failed: Option<&'a str>,
+    missing: Option<String>,
 }
 
 /// Writes `SUITE.json`, `SUITE.md` and `SUITE.rounds.json` into `out`, and prints which rows we
@@ -321,7 +358,7 @@ pub(crate) fn write_suite(
             who: &side.who,
             shards: result.shards,
             samples: side.samples(),
-            failed: side.outcome.as_ref().err().map(String::as_str),
+            missing: side.outcome.as_ref().err().map(Missing::to_string),
         })
         .collect();
     let json = |value: Result<String, serde_json::Error>| value.expect("rows are plain data");
@@ -433,9 +470,12 @@ mod tests {
     #[test]
     fn a_failed_side_is_printed_with_its_reason() {
         let mut failed = side("glommio-0.0", &[]);
-        failed.outcome = Err("no memlock".to_owned());
-        let row = result(vec![failed]);
-        assert!(row.text().contains("failed: no memlock"));
+        failed.outcome = Err(BenchError::runtime("glommio")("no memlock").into());
+        let mut absent = side("lmax", &[]);
+        absent.outcome = Err(BenchError::Absent("a JDK".to_owned()).into());
+        let row = result(vec![failed, absent]);
+        assert!(row.text().contains("failed: glommio: no memlock"));
+        assert!(row.text().contains("absent: a JDK is not installed"));
         assert!(row.rows().is_empty());
     }
 }
