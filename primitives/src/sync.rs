@@ -7,7 +7,7 @@
 
 pub(crate) use imp::{Arc, AtomicBool, AtomicU64, AtomicUsize, Swap, UnsafeCell, fence};
 pub(crate) use imp::{Mutex, MutexGuard, lock};
-pub(crate) use imp::{Payload, yield_now};
+pub(crate) use imp::{Payload, pause, yield_now};
 pub(crate) use std::sync::atomic::Ordering;
 
 macro_rules! sites {
@@ -88,6 +88,13 @@ mod imp {
     pub(crate) use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
     pub(crate) use std::sync::{Mutex, MutexGuard};
     pub(crate) use std::thread::yield_now;
+
+    /// Lets the other hardware thread, and who has won a race, go on for `times` pauses.
+    pub(crate) fn pause(times: u32) {
+        for _ in 0..times {
+            std::hint::spin_loop();
+        }
+    }
 
     /// Locks. A lock here is never poisoned by more than a failed allocation: no foreign code runs
     /// in it, and what it guards is whole between any two steps that can panic.
@@ -174,6 +181,11 @@ mod imp {
     pub(crate) use loom::sync::{Arc, Mutex, MutexGuard};
     pub(crate) use loom::thread::yield_now;
     use std::sync::PoisonError;
+
+    /// Loom's way to say that another thread has to go on, and that its stores are seen then.
+    pub(crate) fn pause(_times: u32) {
+        yield_now();
+    }
 
     /// A model of it must not park a thread by loom's `unpark`, which goes through a lock that the
     /// thread is blocked at (see `tests/models/bell.rs`).

@@ -5,7 +5,7 @@ use super::slots::{Look, STEP, distance};
 use crate::sync::Arc;
 
 /// Values taken without a sleep after which publishers need not look for a sleeper any more.
-const BUSY_AFTER: u32 = 256;
+const BUSY_AFTER: u32 = if cfg!(corelane_loom) { 1 } else { 256 };
 
 pub(super) struct Reader {
     pub(super) shared: Arc<Shared>,

@@ -3,7 +3,7 @@
 use super::desk::Desk;
 use super::slots::{FLAGS, STEP, Slots, distance};
 use crate::pad::CachePadded;
-use crate::sync::{Arc, AtomicU64, Ordering, Site, acquire, release};
+use crate::sync::{Arc, AtomicU64, Ordering, Site, acquire, pause, release};
 use crate::{PushError, RingError};
 
 /// No claim succeeds any more.
@@ -11,8 +11,10 @@ pub(super) const CLOSED: u64 = 1;
 /// Whoever publishes looks afterwards whether the consumer sleeps.
 pub(super) const TELL: u64 = 2;
 
-/// How many pauses a producer makes at most between two tries, as a power of two.
-const PAUSES_MAX_LOG2: u32 = 6;
+/// How many pauses a producer makes after it has lost a claim, as a power of two: some pushes of
+/// the winner, and at most about as long as a line takes across a busy machine, many times.
+const PAUSES_MIN_LOG2: u32 = 4;
+const PAUSES_MAX_LOG2: u32 = 8;
 
 /// What the producers write: one line.
 struct Front {
@@ -140,33 +142,19 @@ impl Shared {
     /// Lock-free: a turn is repeated only when another producer has claimed meanwhile.
     #[inline]
     pub(super) fn claim(&self, wanted: usize, least: usize) -> Result<Claimed, PushError> {
-        let mut pauses_log2 = 0;
+        let mut pauses_log2 = PAUSES_MIN_LOG2;
         loop {
             let word = self.front.word.load(Ordering::Relaxed);
             if word & CLOSED != 0 {
                 return Err(PushError::Closed(()));
             }
             let tail = word & !FLAGS;
-            let Some(room) = self.room(tail, wanted) else {
-                continue;
-            };
-            if room < least {
-                return Err(PushError::Full(()));
-            }
-            let count = room.min(wanted);
-            // This look fetches the slot's line *before* the cursor's changes hands. Whoever has
-            // pushed last has that line already, so it wins again: producers that meet take runs
-            // of slots by turns, instead of one slot each (bench rows `flood_N`).
-            if !self.slots.is_taken(tail) {
-                let next = word.wrapping_add(count as u64 * STEP);
-                // Relaxed: the claim publishes nothing. What frees the slots is `room`'s Acquire.
-                let won = self.front.word.compare_exchange(
-                    word,
-                    next,
-                    Ordering::Relaxed,
-                    Ordering::Relaxed,
-                );
-                if won.is_ok() {
+            if let Some(room) = self.room(tail, wanted) {
+                if room < least {
+                    return Err(PushError::Full(()));
+                }
+                let count = room.min(wanted);
+                if self.win(word, tail, count) {
                     return Ok(Claimed {
                         first: tail,
                         count,
@@ -174,8 +162,25 @@ impl Shared {
                     });
                 }
             }
-            pauses_log2 = pause(pauses_log2);
+            pauses_log2 = lose(pauses_log2);
         }
+    }
+
+    /// Moves the front on from `word`, if it still is that, by `count` positions.
+    #[inline(always)]
+    fn win(&self, word: u64, tail: u64, count: usize) -> bool {
+        // This look fetches the slot's line *before* the cursor's changes hands. Whoever has
+        // pushed last has that line already, so it wins again: producers that meet take runs of
+        // slots by turns, instead of one slot each (bench rows `flood_N`).
+        if self.slots.is_taken(tail) {
+            return false;
+        }
+        let next = word.wrapping_add(count as u64 * STEP);
+        // Relaxed: the claim publishes nothing. What frees the slots is `room`'s Acquire.
+        self.front
+            .word
+            .compare_exchange(word, next, Ordering::Relaxed, Ordering::Relaxed)
+            .is_ok()
     }
 
     /// The free slots for who claims from `tail` on; looks at the consumer's line only if fewer
@@ -328,9 +333,7 @@ impl Shared {
 
 /// Lets the winner of a claim go on for a while, each time twice as long up to a limit.
 #[cold]
-fn pause(pauses_log2: u32) -> u32 {
-    for _ in 0..1_u32 << pauses_log2 {
-        std::hint::spin_loop();
-    }
+fn lose(pauses_log2: u32) -> u32 {
+    pause(1 << pauses_log2);
     (pauses_log2 + 1).min(PAUSES_MAX_LOG2)
 }

@@ -137,7 +137,7 @@ impl Slots {
     #[inline(always)]
     pub(super) fn is_taken(&self, place: u64) -> bool {
         let state = self.slot(place).state.load(Ordering::Relaxed);
-        state & !FLAGS == place && state & FLAGS != 0
+        state.wrapping_sub(place | VALUE) < FLAGS // place with one of the three flags
     }
 }
 
