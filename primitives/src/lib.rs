@@ -57,6 +57,25 @@
 //! announces first what it left unsaid, so two ends never sleep on each other. Memory is `capacity`
 //! slots and 768 bytes, allocated once.
 //!
+//! # Rings
+//!
+//! A ring has many producers and one consumer. [`Ring64`] carries 64-bit integers, packed events
+//! for instance, in one order; [`Shards64`] is several of them in front of one consumer, for
+//! producers that would meet too often. A push that finds no room is refused, counted, and leaves
+//! no trace; the producer decides what a refusal means.
+//!
+//! ```
+//! use corelane_primitives::{PushError, Ring64};
+//!
+//! let (ring, mut consumer) = Ring64::new(4);
+//! for value in 1..=4 {
+//!     assert_eq!(ring.push(value), Ok(()));
+//! }
+//! assert_eq!(ring.push(5), Err(PushError::Full(5)));
+//! let folded = consumer.fold(256, 0, |sum, value| sum + value);
+//! assert_eq!((folded.acc, ring.refused(), ring.popped()), (10, 1, 4));
+//! ```
+//!
 //! # Cancel safety
 //!
 //! A future of this crate may be dropped at any await point. A dropped [`recv`](Consumer::recv) or

@@ -104,8 +104,8 @@ impl Consumer64 {
 
     /// Waits until there is a value (`true`) or the ring is closed and empty (`false`).
     ///
-    /// On Pending the waker is kept and called by whoever publishes next. Who gives up waiting calls
-    /// [`unpark`](Self::unpark), or takes one needless wake.
+    /// On Pending the waker is kept and called by whoever publishes next. Who gives up waiting
+    /// calls [`unpark`](Self::unpark), or takes one needless wake.
     ///
     /// A producer that was stopped between its claim and its publication when a busy consumer began
     /// to wait is the one case in which this polls again by itself, until that one has gone on.

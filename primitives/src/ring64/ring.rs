@@ -11,12 +11,12 @@ use thread_aware::{ThreadAware, affinity::Affinity};
 
 /// A bounded ring of 64-bit integers: many producers, one consumer, one order.
 ///
-/// This is a producer's handle; each clone is another one. The ring closes when the last is dropped.
+/// This is a producer's handle; each clone is another one. The last one to go closes the ring.
 /// All 2^64 values may be pushed. Memory is 16 bytes a slot and about a kilobyte, allocated once.
 ///
 /// A push claims its position by a compare-exchange that succeeds only while there is room, then
-/// fills the slot. A refused push changes nothing, so the consumer never waits for a value that does
-/// not come. No caller's code runs between the two, and a push is never stepped over: a thread that
+/// fills the slot. A refused push changes nothing, so the consumer never waits for what does not
+/// come. No caller's code runs between the two, and a push is never stepped over: a thread that
 /// the system stops just there holds back what was pushed after it until it goes on.
 ///
 /// ```

@@ -264,8 +264,8 @@ impl Shared {
             .store(skipped + positions, Ordering::Relaxed);
     }
 
-    /// The consumer's, before it hands back `passed` positions from `released` on: keeps the highest
-    /// occupancy. Until then nothing was handed back, so this moment is the fullest since the last.
+    /// The consumer's, before it hands back `passed` positions from `released` on: keeps the
+    /// highest occupancy. Until then nothing was handed back, so this moment is the fullest since the last.
     ///
     /// Behind the last published position nothing is known of but claims, so `more` tells whether
     /// another one may stand there. Then this is one load: that of the slot which the next higher

@@ -2,7 +2,7 @@
 //!
 //! A *place* is a position times four, so that two bits of its word are left for flags and the
 //! cursors still wrap as integers do. A slot's state word carries the whole place that it was last
-//! filled for, so nobody ever resets it, and a value of an earlier lap is never taken for a new one.
+//! filled for, so nobody ever resets it, and a value of an earlier lap is never taken again.
 
 use crate::RingError;
 use crate::sync::{AtomicU64, Ordering, Payload, Site, acquire, release};
@@ -164,7 +164,7 @@ mod tests {
 
     #[test]
     fn distance_wraps_and_sees_no_flags() {
-        let last = u64::MAX & !FLAGS;
+        let last = !FLAGS;
         assert_eq!(distance(last | 1, last.wrapping_add(STEP) | 3), 1);
         assert_eq!(distance(last | 3, last), 0);
     }
