@@ -265,7 +265,8 @@ impl Shared {
     }
 
     /// The consumer's, before it hands back `passed` positions from `released` on: keeps the
-    /// highest occupancy. Until then nothing was handed back, so this moment is the fullest since the last.
+    /// highest occupancy. Nothing was handed back until now, so this moment is the fullest since
+    /// the last one.
     ///
     /// Behind the last published position nothing is known of but claims, so `more` tells whether
     /// another one may stand there. Then this is one load: that of the slot which the next higher
