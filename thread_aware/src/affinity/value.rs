@@ -120,12 +120,15 @@ impl Affinity {
         Self { topology, place }
     }
 
-    /// Two processors in two regions of a topology that does not exist, to ask a strategy about.
+    /// Places in topologies that do not exist, to ask a strategy about: both of two processors in
+    /// two regions, and the last one of the largest topology that there can be.
     #[cfg(feature = "std")]
-    pub(crate) const fn unplaced_pair() -> [Self; 2] {
+    pub(crate) const fn unplaced() -> [Self; 3] {
+        const MOST: u16 = u16::MAX;
         [
             Self::new(TopologyId::UNPLACED, (0, 2), (0, 2)),
             Self::new(TopologyId::UNPLACED, (1, 2), (1, 2)),
+            Self::new(TopologyId::UNPLACED, (MOST - 1, MOST), (MOST - 1, MOST)),
         ]
     }
 
