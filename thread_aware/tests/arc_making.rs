@@ -40,14 +40,25 @@ fn racers_adopt_one_value_that_is_made_once() {
     let cores = pinned_affinities(&[2]);
     for _ in 0..100 {
         let made = std::sync::Arc::new(AtomicUsize::new(0));
-        let count = made.clone();
-        let handle = Arc::<_, PerCore>::new_fn(move || count.fetch_add(1, Relaxed));
+        let begun = std::sync::Arc::new(AtomicUsize::new(0));
+        let (count, all) = (made.clone(), begun.clone());
+        let handle = Arc::<_, PerCore>::new_fn(move || {
+            let number = count.fetch_add(1, Relaxed);
+            // It takes long enough for all others to come here too, if they could.
+            while number > 0 && all.load(Relaxed) < 8 {
+                thread::yield_now();
+            }
+            (0..number * 20).for_each(|_| thread::yield_now());
+            number
+        });
         let barrier = Barrier::new(8);
         let arrived: Vec<_> = thread::scope(|scope| {
             let racers = (0..8).map(|_| {
                 let (mut handle, cores, barrier) = (handle.clone(), &cores, &barrier);
+                let begun = begun.clone();
                 scope.spawn(move || {
                     barrier.wait();
+                    begun.fetch_add(1, Relaxed);
                     handle.relocate(Some(cores[0]), cores[1]);
                     handle
                 })

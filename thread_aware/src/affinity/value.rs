@@ -212,3 +212,20 @@ impl fmt::Debug for Affinity {
         )
     }
 }
+
+#[cfg(all(test, feature = "threads"))]
+mod tests {
+    use super::TopologyId;
+
+    // proves: TA-9
+    #[test]
+    fn families_have_bits_of_their_own() {
+        for number in [0, 1, u64::MAX >> 2, u64::MAX] {
+            let [shape, machine] = [TopologyId::shape(number), TopologyId::machine(number)];
+            let anonymous = TopologyId::anonymous(number);
+            assert!(shape != machine && shape != anonymous && machine != anonymous);
+            assert!(anonymous.is_anonymous());
+            assert!(!shape.is_anonymous() && !machine.is_anonymous());
+        }
+    }
+}

@@ -95,9 +95,9 @@ impl Strategy for PerProcess {
 
 /// Whether `S` has one partition in any topology, and so one for all of them.
 ///
-/// It asks about places that differ in everything, also in the size of their topologies, since one
-/// that groups processors has one partition in a small one; for the built-in strategies the compiler
-/// knows the answer.
+/// It asks about places that differ in everything, also in the size of their topologies, since a
+/// strategy that groups processors has one partition in a small one; for the built-in strategies
+/// the compiler knows the answer.
 #[inline(always)]
 pub(super) fn is_single<S: Strategy>() -> bool {
     const PLACES: [Affinity; 3] = Affinity::unplaced();
