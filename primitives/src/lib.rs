@@ -70,7 +70,9 @@
 #![deny(unsafe_code)]
 
 mod block;
+mod control;
 mod error;
+mod feed;
 mod lane;
 #[cfg(corelane_loom)]
 #[doc(hidden)]
@@ -80,9 +82,11 @@ mod panics;
 mod park;
 mod sync;
 mod timers;
+mod topic;
 mod waiters;
 
-pub use error::{Closed, Full, LaneError};
+pub use error::{Closed, Full, LaneError, TryPublishError};
+pub use feed::{DetachedFeed, Feed, FeedError, FeedStats, NextError};
 #[doc(hidden)]
 pub use lane::lane_with_start;
 pub use lane::{Consumer, Producer, ReadChunk, WriteChunk, lane, try_lane};
@@ -96,3 +100,4 @@ pub mod parts {
     pub use crate::timers::{Alarm, Clock};
     pub use crate::waiters::{WaitList, Waiter};
 }
+pub use topic::{Order, Topic, TopicError, TopicOverflow, TopicStats, WeakTopic};
