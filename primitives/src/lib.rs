@@ -92,6 +92,7 @@ mod block;
 mod control;
 mod error;
 mod feed;
+mod fold;
 mod lane;
 #[cfg(corelane_loom)]
 #[doc(hidden)]
@@ -108,12 +109,13 @@ mod waiters;
 
 pub use error::{Closed, Full, LaneError, TryPublishError};
 pub use feed::{DetachedFeed, Feed, FeedError, FeedStats, NextError};
+pub use fold::Folded;
 #[doc(hidden)]
 pub use lane::lane_with_start;
 pub use lane::{Consumer, Producer, ReadChunk, WriteChunk, lane, try_lane};
 pub use park::{Epoch, Parker, SleepWord};
-pub use ring_error::{PushError, RingError};
-pub use ring64::{Claim64, Consumer64, Folded, Ring64, Shards64};
+pub use ring_error::{PushError, RingError, SteppedOver};
+pub use ring64::{Claim64, Consumer64, Ring64, Shards64};
 pub use timers::{TimerId, Timers};
 
 /// What the tests of this crate ask of its inner parts. No part of the public interface.

@@ -11,13 +11,21 @@ pub enum PushError<T = ()> {
     Full(T),
     /// The ring was closed, or its consumer is gone: no later push succeeds.
     Closed(T),
+    /// The ring was full until the given time had passed.
+    TimedOut(T),
+    /// The push was to end by time, and the ring has no [`Timers`](crate::Timers). The caller's
+    /// fault.
+    NoTimers(T),
 }
 
 impl<T> PushError<T> {
     /// Gives the refused value back.
     pub fn into_inner(self) -> T {
         match self {
-            Self::Full(value) | Self::Closed(value) => value,
+            Self::Full(value)
+            | Self::Closed(value)
+            | Self::TimedOut(value)
+            | Self::NoTimers(value) => value,
         }
     }
 
@@ -31,6 +39,8 @@ impl<T> PushError<T> {
         match self {
             Self::Full(value) => PushError::Full(with(value)),
             Self::Closed(value) => PushError::Closed(with(value)),
+            Self::TimedOut(value) => PushError::TimedOut(with(value)),
+            Self::NoTimers(value) => PushError::NoTimers(with(value)),
         }
     }
 }
@@ -40,6 +50,8 @@ impl<T> fmt::Debug for PushError<T> {
         f.write_str(match self {
             Self::Full(_) => "Full(..)",
             Self::Closed(_) => "Closed(..)",
+            Self::TimedOut(_) => "TimedOut(..)",
+            Self::NoTimers(_) => "NoTimers(..)",
         })
     }
 }
@@ -49,11 +61,41 @@ impl<T> fmt::Display for PushError<T> {
         f.write_str(match self {
             Self::Full(_) => "every slot is taken",
             Self::Closed(_) => "the ring is closed",
+            Self::TimedOut(_) => "every slot was taken until the time had passed",
+            Self::NoTimers(_) => "a push that ends by time needs a ring with timers",
         })
     }
 }
 
 impl<T> Error for PushError<T> {}
+
+/// A claim was not published in time: the ring went on without it. The value comes back in field 0.
+///
+/// The consumer, or a producer that found the ring full, has waited for it for the ring's
+/// `skip_after`; or the consumer is gone.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct SteppedOver<T>(pub T);
+
+impl<T> SteppedOver<T> {
+    /// Gives the refused value back.
+    pub fn into_inner(self) -> T {
+        self.0
+    }
+}
+
+impl<T> fmt::Debug for SteppedOver<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("SteppedOver(..)")
+    }
+}
+
+impl<T> fmt::Display for SteppedOver<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the ring went on without this claim")
+    }
+}
+
+impl<T> Error for SteppedOver<T> {}
 
 /// Why a ring was not made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,22 +3,12 @@
 use super::desk::Desk;
 use super::reader::Reader;
 use super::shared::Shared;
+use crate::Folded;
 use crate::sync::{Arc, yield_now};
 use std::task::{Context, Poll};
 
 /// Values that one batch takes at most before their slots are handed back.
 const BATCH_MAX: usize = 256;
-
-/// What [`Consumer64::fold`] comes back with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Folded<A> {
-    /// What the function made of all values.
-    pub acc: A,
-    /// How many values were taken.
-    pub consumed: usize,
-    /// How many positions were passed that had been claimed and given up.
-    pub skipped: u64,
-}
 
 /// The reading end of a [`Ring64`](crate::Ring64) or a [`Shards64`](crate::Shards64).
 ///

@@ -29,6 +29,6 @@ mod shared;
 mod slots;
 
 pub use claim::Claim64;
-pub use consumer::{Consumer64, Folded};
+pub use consumer::Consumer64;
 pub use ring::Ring64;
 pub use shards::Shards64;
