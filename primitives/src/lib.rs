@@ -70,7 +70,10 @@
 #![deny(unsafe_code)]
 
 mod block;
+mod claim;
+mod drain;
 mod error;
+mod fold;
 mod lane;
 #[cfg(corelane_loom)]
 #[doc(hidden)]
@@ -78,21 +81,24 @@ pub mod model;
 mod pad;
 mod panics;
 mod park;
+mod ring_error;
 mod sync;
 mod timers;
 mod waiters;
 
+pub use claim::{Claim, Ring, RingBuilder, RingConsumer};
 pub use error::{Closed, Full, LaneError};
+pub use fold::Folded;
 #[doc(hidden)]
 pub use lane::lane_with_start;
 pub use lane::{Consumer, Producer, ReadChunk, WriteChunk, lane, try_lane};
 pub use park::{Epoch, Parker, SleepWord};
+pub use ring_error::{PushError, RingError, SteppedOver};
 pub use timers::{TimerId, Timers};
 
 /// What the tests of this crate ask of its inner parts. No part of the public interface.
 #[doc(hidden)]
 pub mod parts {
-    pub use crate::block::block_on_for;
-    pub use crate::timers::{Alarm, Clock};
+    pub use crate::claim::FirstSight;
     pub use crate::waiters::{WaitList, Waiter};
 }
