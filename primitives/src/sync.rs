@@ -40,6 +40,47 @@ sites! {
     LaneLeave = "lane.leave",
     /// The consumer reads whether the producer has left.
     LaneReadLeft = "lane.read_left",
+    /// A value is appended to a topic's log; partner: `TopicReadSlot`.
+    TopicAppend = "topic.append",
+    /// A reader or a writer reads the word of a slot.
+    TopicReadSlot = "topic.read_slot",
+    /// Between the tail and the registered parts; partner: `TopicJoinFence`.
+    TopicReserveFence = "topic.reserve_fence",
+    /// Between a part's registration and the tail where it starts.
+    TopicJoinFence = "topic.join_fence",
+    /// Between an append and the look for windows and parked parts; partner: `TopicWindowFence`,
+    /// and `ParkMarkFence` of a parked part.
+    TopicAppendFence = "topic.append_fence",
+    /// Between a part's window and its look at what that holds.
+    TopicWindowFence = "topic.window_fence",
+    /// Between a node left with a part and the look whether that part has left.
+    TopicRetireFence = "topic.retire_fence",
+    /// Between a part's leaving and its look for nodes left with it; partner: `TopicRetireFence`.
+    TopicLeaveFence = "topic.leave_fence",
+    /// A part lets writers go on; partner: `TopicReadLimit`.
+    TopicFreeRoom = "topic.free_room",
+    /// A writer reads how far it may go.
+    TopicReadLimit = "topic.read_limit",
+    /// A part moves its window; partner: `TopicReadWindow`.
+    TopicMoveWindow = "topic.move_window",
+    /// A writer reads what a part holds.
+    TopicReadWindow = "topic.read_window",
+    /// A part with windows has left; partner: `TopicReadWindowed`.
+    TopicLeaveWindows = "topic.leave_windows",
+    /// A writer reads whether there are windows.
+    TopicReadWindowed = "topic.read_windowed",
+    /// A writer notes a node that is to leave its slot; partner: `TopicReadKept`.
+    TopicKeep = "topic.keep",
+    /// A part reads which node has left its slot.
+    TopicReadKept = "topic.read_kept",
+    /// A node goes on a stack; partner: `TopicStackTake`.
+    TopicStackPut = "topic.stack_put",
+    /// A node comes off a stack.
+    TopicStackTake = "topic.stack_take",
+    /// A publisher keeps a node; partner: `TopicSpareTake`.
+    TopicSpareKeep = "topic.spare_keep",
+    /// Another thread of the publisher takes it.
+    TopicSpareTake = "topic.spare_take",
     /// The owner marks itself asleep; partner: `ParkReadMark`.
     ParkMark = "park.mark",
     /// Between the owner's mark and its last look for messages; partner: `ParkWakeFence`.
@@ -230,6 +271,24 @@ mod imp {
         ) -> Result<u64, u64> {
             count_step();
             self.0.compare_exchange(current, new, success, failure)
+        }
+
+        #[track_caller]
+        pub(crate) fn swap(&self, value: u64, order: Ordering) -> u64 {
+            count_step();
+            self.0.swap(value, order)
+        }
+
+        #[track_caller]
+        pub(crate) fn fetch_add(&self, value: u64, order: Ordering) -> u64 {
+            count_step();
+            self.0.fetch_add(value, order)
+        }
+
+        #[track_caller]
+        pub(crate) fn fetch_sub(&self, value: u64, order: Ordering) -> u64 {
+            count_step();
+            self.0.fetch_sub(value, order)
         }
     }
 

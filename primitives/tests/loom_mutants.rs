@@ -30,6 +30,6 @@ mod waiters;
 
 #[cfg(corelane_loom)]
 fn main() -> std::process::ExitCode {
-    let models = [park::MODELS, lane::MODELS, waiters::MODELS, claim::MODELS].concat();
+    let models = [park::MODELS, lane::MODELS, claim::MODELS, waiters::MODELS].concat();
     mutants::run(&models, corelane_primitives::model::sites())
 }

@@ -61,6 +61,15 @@ pub enum BenchError {
         /// Its line, or what happened to it.
         answer: String,
     },
+    /// A file of results is not what a run writes.
+    #[error("{file} holds no results")]
+    Results {
+        /// Which file.
+        file: String,
+        /// What is wrong with it.
+        #[source]
+        source: serde_json::Error,
+    },
     /// Some sides of some rows gave no figure; the tables say why.
     #[error("{0} sides failed")]
     Incomplete(usize),

@@ -18,6 +18,8 @@ mod orchestrate;
 mod pairs;
 mod pin;
 mod relocation;
+mod report;
+mod results;
 mod rings;
 mod row;
 mod stats;
@@ -35,6 +37,7 @@ pub use orchestrate::{Plan, run};
 pub use pairs::{Gate, LAP, Tally, on_two_cores, one_way, one_way_sample, round_trip};
 pub use pin::{Cores, allowed_cores, pin};
 pub use relocation::{Relocating, Value, relocating_entries, shared_entries};
+pub use report::write_report;
 pub use rings::{
     AwaitQueue, Host, Pull, Push, Queue, SLOTS, Shape, Sharded, Walk, await_entries,
     one_queue_entries, other_process_floods, ring_entries, sharded_entries, spsc_entries,

@@ -5,9 +5,12 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use crate::children::{Side, list};
-use crate::table::{Missing, RowResult, SideResult, write_suite};
+use crate::results::{Kept, write_suite};
+use crate::table::{Missing, RowResult, SideResult};
 use crate::twin::Listed;
-use crate::{BenchError, Cores, EVERY_CORE, Kind, RowSpec, Sample, allowed_cores, rows};
+use crate::{
+    BenchError, Cores, EVERY_CORE, Kind, RowSpec, Sample, allowed_cores, rows, write_report,
+};
 
 /// Rounds before the first that counts.
 const WARMUPS: usize = 5;
@@ -36,6 +39,9 @@ pub struct Plan {
     /// Only peers whose name begins so.
     #[arg(long)]
     pub who: Option<String>,
+    /// Keeps the results of rows that are not in this run.
+    #[arg(long)]
+    pub add: bool,
     /// Where results go.
     #[arg(long, default_value = "target/bench")]
     pub out: PathBuf,
@@ -80,6 +86,11 @@ pub fn run(plan: &Plan, twins: &[PathBuf]) -> Result<(), BenchError> {
     }
     sides.retain(|(_, entry)| plan.wants_side(entry));
     let mut failed = 0;
+    let kept = if plan.add {
+        Kept::OtherRows
+    } else {
+        Kept::Nothing
+    };
     let mut suites: Vec<&str> = rows().map(|spec| spec.suite).collect();
     suites.dedup();
     for suite in suites {
@@ -98,9 +109,10 @@ pub fn run(plan: &Plan, twins: &[PathBuf]) -> Result<(), BenchError> {
             }
         }
         if !results.is_empty() {
-            write_suite(&plan.out, suite, &results)?;
+            write_suite(&plan.out, suite, &results, kept)?;
         }
     }
+    write_report(&plan.out)?;
     if failed > 0 {
         Err(BenchError::Incomplete(failed))
     } else {

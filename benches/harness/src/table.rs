@@ -1,15 +1,19 @@
 //! Results of a row and of a suite: text, markdown and JSON.
 
 use std::fmt::Write as _;
-use std::path::Path;
-
-use serde::Serialize;
 
 use crate::stats::paired_ratio;
 use crate::{BenchError, Better, Kind, Row, RowSpec, Sample, Summary, median};
 
 /// How our side is named.
 pub(crate) const OURS: &str = "corelane";
+
+/// Bare loops and controls are limits to compare with, and other forms of ours no rivals.
+pub(crate) fn is_peer(who: &str) -> bool {
+    !["bare-", "control-", OURS]
+        .iter()
+        .any(|of| who.starts_with(of))
+}
 
 /// Why a side has no figure.
 #[derive(Debug, Clone)]
@@ -55,7 +59,7 @@ pub(crate) struct RowResult {
 }
 
 impl SideResult {
-    fn samples(&self) -> &[Sample] {
+    pub(crate) fn samples(&self) -> &[Sample] {
         self.outcome.as_deref().unwrap_or_default()
     }
 
@@ -71,17 +75,10 @@ impl SideResult {
         let values: Vec<f64> = self.samples().iter().filter_map(field).collect();
         median(&values)
     }
-
-    /// Bare loops and controls are limits to compare with, and other forms of ours no rivals.
-    fn is_peer(&self) -> bool {
-        !["bare-", "control-", OURS]
-            .iter()
-            .any(|of| self.who.starts_with(of))
-    }
 }
 
 impl RowResult {
-    fn ours(&self) -> Option<&SideResult> {
+    pub(crate) fn ours(&self) -> Option<&SideResult> {
         self.sides
             .iter()
             .find(|side| side.who == OURS && side.outcome.is_ok())
@@ -108,7 +105,7 @@ impl RowResult {
     }
 
     fn best_peer(&self) -> Option<(&SideResult, Summary)> {
-        let peers = self.sides.iter().filter(|side| side.is_peer());
+        let peers = self.sides.iter().filter(|side| is_peer(&side.who));
         let known = peers.filter_map(|side| Some((side, side.summary()?)));
         known.min_by(|(_, a), (_, b)| match self.spec.better {
             Better::Lower => a.median.total_cmp(&b.median),
@@ -117,7 +114,7 @@ impl RowResult {
     }
 
     /// Whether we win, lose, or cannot tell, and against whom.
-    fn verdict(&self) -> String {
+    pub(crate) fn verdict(&self) -> String {
         let Some((best, summary)) = self.best_peer() else {
             return "no peer has this row".to_owned();
         };
@@ -228,7 +225,7 @@ impl RowResult {
         text
     }
 
-    fn markdown(&self) -> String {
+    pub(crate) fn markdown(&self) -> String {
         let mut text = format!(
             "### {}/{}\n\n{}\n\n",
             self.spec.suite,
@@ -245,7 +242,7 @@ impl RowResult {
         text
     }
 
-    fn rows(&self) -> Vec<Row> {
+    pub(crate) fn rows(&self) -> Vec<Row> {
         (self.sides.iter())
             .filter_map(|side| {
                 let summary = side.summary()?;
@@ -322,7 +319,7 @@ fn percentiles(side: &SideResult, summary: Summary) -> (Option<f64>, Option<f64>
 }
 
 /// Three digits or so: enough to compare, not so many that noise looks like news.
-fn number(value: Option<f64>) -> String {
+pub(crate) fn number(value: Option<f64>) -> String {
     match value {
         None => "-".to_owned(),
         Some(value) if value.abs() >= 100.0 => format!("{value:.0}"),
@@ -331,70 +328,12 @@ fn number(value: Option<f64>) -> String {
     }
 }
 
-/// One side's rounds as they were, for plots and doubts.
-#[derive(Serialize)]
-struct Rounds<'a> {
-    row: &'a str,
-    who: &'a str,
-    shards: usize,
-    samples: &'a [Sample],
-    missing: Option<String>,
-}
-
-/// Writes `SUITE.json`, `SUITE.md` and `SUITE.rounds.json` into `out`, and prints which rows we
-/// lose.
-pub(crate) fn write_suite(
-    out: &Path,
-    suite: &str,
-    results: &[RowResult],
-) -> Result<(), BenchError> {
-    std::fs::create_dir_all(out).map_err(BenchError::io("make the result directory"))?;
-    let rows: Vec<Row> = results.iter().flat_map(RowResult::rows).collect();
-    let rounds: Vec<Rounds<'_>> = results
-        .iter()
-        .flat_map(|result| result.sides.iter().map(move |side| (result, side)))
-        .map(|(result, side)| Rounds {
-            row: result.spec.row,
-            who: &side.who,
-            shards: result.shards,
-            samples: side.samples(),
-            missing: side.outcome.as_ref().err().map(Missing::to_string),
-        })
-        .collect();
-    let json = |value: Result<String, serde_json::Error>| value.expect("rows are plain data");
-    let tables: String = results.iter().map(RowResult::markdown).collect();
-    let lost: Vec<String> = results
-        .iter()
-        .filter(|result| result.verdict().contains("LOST"))
-        .map(|result| format!("{} ({})", result.spec.row, result.verdict()))
-        .collect();
-    let summary = match (
-        results.iter().any(|result| result.ours().is_some()),
-        lost.is_empty(),
-    ) {
-        (false, _) => format!("{suite}: ours is not in this run"),
-        (true, true) => format!("{suite}: no row lost"),
-        (true, false) => format!("{suite}: lost {}", lost.join(", ")),
-    };
-    println!("{summary}\n");
-    let files = [
-        ("json", json(serde_json::to_string_pretty(&rows))),
-        ("rounds.json", json(serde_json::to_string(&rounds))),
-        ("md", format!("## {suite}\n\n{tables}{summary}\n")),
-    ];
-    for (extension, content) in files {
-        let path = out.join(format!("{suite}.{extension}"));
-        std::fs::write(path, content).map_err(BenchError::io("write results"))?;
-    }
-    Ok(())
-}
-
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::{Meter, find_row};
 
-    fn side(who: &str, values: &[f64]) -> SideResult {
+    pub(crate) fn side(who: &str, values: &[f64]) -> SideResult {
         let sample = |value: &f64| Meter::start().stop(1).sample(*value);
         SideResult {
             who: who.to_owned(),
@@ -403,8 +342,8 @@ mod tests {
         }
     }
 
-    fn result(sides: Vec<SideResult>) -> RowResult {
-        let spec = find_row("lanes", "round_trip").unwrap();
+    pub(crate) fn result(row: &str, sides: Vec<SideResult>) -> RowResult {
+        let spec = find_row("lanes", row).unwrap();
         RowResult {
             spec,
             shards: 2,
@@ -415,12 +354,15 @@ mod tests {
 
     #[test]
     fn best_peer_is_no_control_and_a_win_needs_more_than_its_spread() {
-        let row = result(vec![
-            side(OURS, &[5.0, 5.0, 5.0]),
-            side("control-atomics", &[1.0, 1.0, 1.0]),
-            side("rtrb-0.0", &[10.0, 10.0, 10.0]),
-            side("slow-0.0", &[99.0, 99.0, 99.0]),
-        ]);
+        let row = result(
+            "round_trip",
+            vec![
+                side(OURS, &[5.0, 5.0, 5.0]),
+                side("control-atomics", &[1.0, 1.0, 1.0]),
+                side("rtrb-0.0", &[10.0, 10.0, 10.0]),
+                side("slow-0.0", &[99.0, 99.0, 99.0]),
+            ],
+        );
         let verdict = row.verdict();
         assert!(
             verdict.starts_with("0.50× the best peer, rtrb-0.0"),
@@ -431,18 +373,21 @@ mod tests {
 
     #[test]
     fn a_loss_and_a_draw_are_named() {
-        let lost = result(vec![side(OURS, &[20.0; 3]), side("rtrb-0.0", &[10.0; 3])]);
+        let lost = result(
+            "round_trip",
+            vec![side(OURS, &[20.0; 3]), side("rtrb-0.0", &[10.0; 3])],
+        );
         assert!(lost.verdict().contains("LOST"));
-        let even = result(vec![
-            side(OURS, &[11.0; 3]),
-            side("rtrb-0.0", &[8.0, 10.0, 14.0]),
-        ]);
+        let even = result(
+            "round_trip",
+            vec![side(OURS, &[11.0; 3]), side("rtrb-0.0", &[8.0, 10.0, 14.0])],
+        );
         assert!(even.verdict().contains("even"));
     }
 
     #[test]
     fn rows_have_the_documented_fields_and_null_for_what_they_cannot_have() {
-        let row = result(vec![side("rtrb-0.0", &[10.0])]);
+        let row = result("round_trip", vec![side("rtrb-0.0", &[10.0])]);
         let json = serde_json::to_value(row.rows()).unwrap();
         let fields: Vec<_> = json[0].as_object().unwrap().keys().cloned().collect();
         let mut expected = vec![
@@ -473,7 +418,7 @@ mod tests {
         failed.outcome = Err(BenchError::runtime("glommio")("no memlock").into());
         let mut absent = side("lmax", &[]);
         absent.outcome = Err(BenchError::Absent("a JDK".to_owned()).into());
-        let row = result(vec![failed, absent]);
+        let row = result("round_trip", vec![failed, absent]);
         assert!(row.text().contains("failed: glommio: no memlock"));
         assert!(row.text().contains("absent: a JDK is not installed"));
         assert!(row.rows().is_empty());

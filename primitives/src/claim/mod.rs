@@ -12,8 +12,9 @@
 //!
 //! # Cost
 //!
-//! Two compare-exchanges, two stores, a fence and a load a push. The unsafe code, the slots' memory,
-//! pays for itself in bench row `flood_N`: values of any type, moved once and never allocated.
+//! Two compare-exchanges, two stores, a fence and a load a push. The unsafe code, which is the
+//! slots' memory, pays for itself in bench row `flood_N`: values of any type move once, and none is
+//! allocated.
 
 #![allow(unsafe_code)]
 

@@ -157,3 +157,22 @@ fn claims_are_stepped_over_across_the_wrap() {
     assert_eq!((ring.push(3), consumer.pop()), (Ok(()), Some(3)));
     assert_eq!((ring.stepped_over(), ring.pushed()), (2, 3));
 }
+
+// proves: F-4
+#[test]
+fn fold_carries_the_accumulator_and_pop_batch_may_grow_its_vector() {
+    let (ring, mut consumer) = Ring::new(8);
+    for value in 0..8_u64 {
+        assert_eq!(ring.push(value), Ok(()));
+    }
+    let folded = consumer.fold(3, 100, |acc, value| acc * 2 + value);
+    assert_eq!(
+        (folded.acc, folded.consumed),
+        (((100 * 2) * 2 + 1) * 2 + 2, 3)
+    );
+    let folded = consumer.fold(0, folded.acc, |acc, value| acc * 2 + value);
+    assert_eq!((folded.acc, folded.consumed), (804, 0));
+    let mut out = Vec::new();
+    assert_eq!(consumer.pop_batch(&mut out, 9), 5);
+    assert_eq!(out, [3, 4, 5, 6, 7]);
+}

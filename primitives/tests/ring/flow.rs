@@ -22,7 +22,7 @@ fn by_claim(ring: &Ring<Box<(u64, u64)>>, value: Box<(u64, u64)>) {
     loop {
         if let Ok(claim) = ring.claim() {
             // Now and then one is given up first.
-            if value.1 % 7 == 0 {
+            if value.1.is_multiple_of(7) {
                 drop(claim);
                 return by_push(ring, value);
             }

@@ -68,10 +68,11 @@ fn apart<P: Push + Send, C: Pull + Send>(
         start.meet()?;
         pinned?;
         let mut laps = Laps::start(LAP * size as u64);
-        let patience = Patience::default();
+        let (patience, mut values) = (Patience::default(), Vec::with_capacity(size));
         for number in (0..ops).step_by(size) {
             let end = number + size as u64;
-            let values: Vec<u64> = (number..end).collect();
+            values.clear();
+            values.extend(number..end);
             if producer.push_batch(&values) < size {
                 return Err(stalled(number)); // never full: the last burst has been seen
             }
@@ -130,11 +131,12 @@ async fn pushes<Q: Queue, H: Host>(
     seen: Arc<Seen>,
     done: Outcomes,
 ) {
-    let patience = Patience::default();
+    let (patience, mut values) = (Patience::default(), Vec::with_capacity(size));
     let mut laps = Laps::start(LAP * size as u64);
     for number in (0..ops).step_by(size) {
         let end = number + size as u64;
-        let values: Vec<u64> = (number..end).collect();
+        values.clear();
+        values.extend(number..end);
         let mut all = producer.push_batch(&values) == size;
         while all && seen.0.load(Ordering::Acquire) < end {
             all = patience.miss();

@@ -33,7 +33,11 @@ pub(super) fn idle<Q: Queue>(params: &Params) -> Result<Sample, BenchError> {
         let meter = Meter::start();
         std::thread::sleep(Duration::from_millis(params.ops));
         let spent = meter.stop(params.ops);
-        BenchError::check("values pushed", 1, u64::from(producer.push(LAST)))?;
+        BenchError::check(
+            "values pushed",
+            1,
+            u64::from(producer.push_wait(LAST, SETTLE)),
+        )?;
         let value = waiting.join().map_err(|_| BenchError::Panicked)??;
         BenchError::check("the value that ends the wait", LAST, value.unwrap_or(0))?;
         Ok(spent.sample(spent.cpu_ns as f64 * 100.0 / spent.wall_ns as f64))
