@@ -106,6 +106,24 @@ sites! {
     WaitEnterFence = "wait.enter_fence",
     /// Between the room that was made and the look for waiters.
     WaitNotifyFence = "wait.notify_fence",
+    /// A producer of `Ring` shows its value; partner: `ClaimReadSlot`.
+    ClaimPublish = "claim.publish",
+    /// A producer of `Ring` begins to write a slot, or somebody skips it; partner: `ClaimReadFree`.
+    ClaimChange = "claim.change",
+    /// The consumer of `Ring` looks at a slot.
+    ClaimReadSlot = "claim.read_slot",
+    /// The consumer of `Ring` hands a slot back; partner: `ClaimReadFree`.
+    ClaimFree = "claim.free",
+    /// A producer of `Ring` looks whether the next slot is free.
+    ClaimReadFree = "claim.read_free",
+    /// The consumer of `Ring` tells how far it is; partner: `ClaimReadHead`.
+    ClaimRelease = "claim.release",
+    /// Who counts the room in a `Ring` reads the consumer's position.
+    ClaimReadHead = "claim.read_head",
+    /// Somebody notes since when a claim holds him up; partner: `SightRead`.
+    SightNote = "sight.note",
+    /// Somebody who is held up looks who was first.
+    SightRead = "sight.read",
 }
 
 /// The Acquire of `site`.
