@@ -145,8 +145,8 @@ async fn settled<S: 'static, E>(making: impl Future<Output = Result<S, E>>) -> R
 /// What a part's start sends back: its place, which is its end when it is dropped.
 type Start<E> = Submit<Result<Lodging, E>>;
 
-/// Waits for all starts together. With the first that fails the others are cancelled, since they may
-/// wait for its part, and waited for all the same: what they made until then comes back, and is
+/// Waits for all starts together. With the first that fails the others are cancelled, since they
+/// may wait for its part, and waited for all the same: what they made until then comes back, and is
 /// dropped here with the places before.
 async fn all<E: Send + 'static>(starts: Vec<Start<E>>) -> Result<Vec<Lodging>, ShardedError<E>> {
     let mut lodgings: Vec<_> = starts.iter().map(|_| None).collect();

@@ -218,15 +218,16 @@ impl<T: ?Sized> Drop for Making<'_, T> {
 mod tests {
     use std::{
         panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
-        sync::{
-            Barrier,
-            atomic::{AtomicUsize, Ordering::Relaxed},
-        },
+        sync::Barrier,
         thread,
     };
 
     use super::{AWAITED, kind, lock};
-    use crate::{Arc, PerCore, ThreadAware, affinity::pinned_affinities};
+    use crate::{
+        Arc, PerCore, ThreadAware,
+        affinity::pinned_affinities,
+        sync::{AtomicUsize, Ordering::Relaxed},
+    };
 
     // proves: TA-6
     #[test]
