@@ -9,6 +9,7 @@
 pub mod gates;
 mod lanes;
 mod mesh;
+mod rings;
 mod tasks;
 mod tcp;
 mod thread_aware;
@@ -24,6 +25,7 @@ pub fn entries() -> Vec<Entry> {
         lanes::entries(),
         tasks::entries(),
         mesh::entries(),
+        rings::entries(),
         tcp::entries(),
         thread_aware::entries(),
     ]

@@ -11,6 +11,7 @@ fn plan(suites: &[&str], out: &Path) -> Plan {
         pairs: Some(1),
         shards: vec![1],
         who: None,
+        add: false,
         out: out.to_owned(),
     }
 }

@@ -22,5 +22,8 @@ pub mod guide {}
 #[doc = include_str!("../safety.md")]
 pub mod safety {}
 
+#[doc = include_str!("../services.md")]
+pub mod services {}
+
 #[doc = include_str!("../thread_aware.md")]
 pub mod thread_aware {}

@@ -56,6 +56,50 @@ impl<T> fmt::Display for Closed<T> {
 
 impl<T> Error for Closed<T> {}
 
+/// Why a value was not published now. It comes back in field 0.
+#[derive(Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum TryPublishError<T> {
+    /// A feed that wants to lose nothing has no room; in a blocking call, not in time. Only a fault
+    /// of timing, or of a slow reader.
+    Full(T),
+    /// The topic is closed.
+    Closed(T),
+    /// There is room, but others wait for it or publish at the same moment. Only a fault of timing.
+    Busy(T),
+}
+
+impl<T> TryPublishError<T> {
+    /// Gives the refused value back.
+    pub fn into_inner(self) -> T {
+        match self {
+            Self::Full(value) | Self::Closed(value) | Self::Busy(value) => value,
+        }
+    }
+}
+
+impl<T> fmt::Debug for TryPublishError<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Full(_) => "Full(..)",
+            Self::Closed(_) => "Closed(..)",
+            Self::Busy(_) => "Busy(..)",
+        })
+    }
+}
+
+impl<T> fmt::Display for TryPublishError<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Full(_) => "a feed has no room",
+            Self::Closed(_) => "the topic is closed",
+            Self::Busy(_) => "others publish first",
+        })
+    }
+}
+
+impl<T> Error for TryPublishError<T> {}
+
 /// Why a lane was not made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]

@@ -69,17 +69,35 @@
 //! driver); [`Parker`] adds the place for a waker, for tasks.
 #![deny(unsafe_code)]
 
+mod block;
+mod control;
 mod error;
+mod feed;
 mod lane;
 #[cfg(corelane_loom)]
 #[doc(hidden)]
 pub mod model;
 mod pad;
+mod panics;
 mod park;
 mod sync;
+mod timers;
+mod topic;
+mod waiters;
 
-pub use error::{Closed, Full, LaneError};
+pub use error::{Closed, Full, LaneError, TryPublishError};
+pub use feed::{DetachedFeed, Feed, FeedError, FeedStats, NextError};
 #[doc(hidden)]
 pub use lane::lane_with_start;
 pub use lane::{Consumer, Producer, ReadChunk, WriteChunk, lane, try_lane};
 pub use park::{Epoch, Parker, SleepWord};
+pub use timers::{TimerId, Timers};
+
+/// What the tests of this crate ask of its inner parts. No part of the public interface.
+#[doc(hidden)]
+pub mod parts {
+    pub use crate::block::block_on_for;
+    pub use crate::timers::{Alarm, Clock};
+    pub use crate::waiters::{WaitList, Waiter};
+}
+pub use topic::{Order, Topic, TopicError, TopicOverflow, TopicStats, WeakTopic};

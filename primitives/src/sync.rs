@@ -6,6 +6,7 @@
 //! (a fence: nothing), and `tests/loom_mutants.rs` demands that some model then fails.
 
 pub(crate) use imp::{Arc, AtomicBool, AtomicU64, AtomicUsize, Swap, UnsafeCell, fence};
+pub(crate) use imp::{Mutex, MutexGuard, lock};
 pub(crate) use std::sync::atomic::Ordering;
 
 macro_rules! sites {
@@ -39,6 +40,47 @@ sites! {
     LaneLeave = "lane.leave",
     /// The consumer reads whether the producer has left.
     LaneReadLeft = "lane.read_left",
+    /// A value is appended to a topic's log; partner: `TopicReadSlot`.
+    TopicAppend = "topic.append",
+    /// A reader or a writer reads the word of a slot.
+    TopicReadSlot = "topic.read_slot",
+    /// Between the tail and the registered parts; partner: `TopicJoinFence`.
+    TopicReserveFence = "topic.reserve_fence",
+    /// Between a part's registration and the tail where it starts.
+    TopicJoinFence = "topic.join_fence",
+    /// Between an append and the look for windows and parked parts; partner: `TopicWindowFence`,
+    /// and `ParkMarkFence` of a parked part.
+    TopicAppendFence = "topic.append_fence",
+    /// Between a part's window and its look at what that holds.
+    TopicWindowFence = "topic.window_fence",
+    /// Between a node left with a part and the look whether that part has left.
+    TopicRetireFence = "topic.retire_fence",
+    /// Between a part's leaving and its look for nodes left with it; partner: `TopicRetireFence`.
+    TopicLeaveFence = "topic.leave_fence",
+    /// A part lets writers go on; partner: `TopicReadLimit`.
+    TopicFreeRoom = "topic.free_room",
+    /// A writer reads how far it may go.
+    TopicReadLimit = "topic.read_limit",
+    /// A part moves its window; partner: `TopicReadWindow`.
+    TopicMoveWindow = "topic.move_window",
+    /// A writer reads what a part holds.
+    TopicReadWindow = "topic.read_window",
+    /// A part with windows has left; partner: `TopicReadWindowed`.
+    TopicLeaveWindows = "topic.leave_windows",
+    /// A writer reads whether there are windows.
+    TopicReadWindowed = "topic.read_windowed",
+    /// A writer notes a node that is to leave its slot; partner: `TopicReadKept`.
+    TopicKeep = "topic.keep",
+    /// A part reads which node has left its slot.
+    TopicReadKept = "topic.read_kept",
+    /// A node goes on a stack; partner: `TopicStackTake`.
+    TopicStackPut = "topic.stack_put",
+    /// A node comes off a stack.
+    TopicStackTake = "topic.stack_take",
+    /// A publisher keeps a node; partner: `TopicSpareTake`.
+    TopicSpareKeep = "topic.spare_keep",
+    /// Another thread of the publisher takes it.
+    TopicSpareTake = "topic.spare_take",
     /// The owner marks itself asleep; partner: `ParkReadMark`.
     ParkMark = "park.mark",
     /// Between the owner's mark and its last look for messages; partner: `ParkWakeFence`.
@@ -47,6 +89,10 @@ sites! {
     ParkWakeFence = "park.wake_fence",
     /// A waker reads the mark.
     ParkReadMark = "park.read_mark",
+    /// Between a waiter's place on the list and its count of the room; partner: `WaitNotifyFence`.
+    WaitEnterFence = "wait.enter_fence",
+    /// Between the room that was made and the look for waiters.
+    WaitNotifyFence = "wait.notify_fence",
 }
 
 /// The Acquire of `site`.
@@ -66,7 +112,15 @@ mod imp {
     use super::{Ordering, Site};
     use arc_swap::ArcSwapOption;
     pub(crate) use std::sync::Arc;
+    use std::sync::PoisonError;
     pub(crate) use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
+    pub(crate) use std::sync::{Mutex, MutexGuard};
+
+    /// Locks. A lock here is never poisoned by more than a failed allocation: no foreign code runs
+    /// in it, and what it guards is whole between any two steps that can panic.
+    pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+        mutex.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 
     #[inline(always)]
     pub(super) fn order(_site: Site, order: Ordering) -> Ordering {
@@ -122,8 +176,16 @@ mod imp {
     use super::{Ordering, Site};
     use crate::model::count_step;
     use crate::model::is_weakened;
-    pub(crate) use loom::sync::Arc;
-    use std::sync::{Mutex, PoisonError};
+    pub(crate) use loom::sync::{Arc, Mutex, MutexGuard};
+    use std::sync::PoisonError;
+
+    /// A model of it must not park a thread by loom's `unpark`, which goes through a lock that the
+    /// thread is blocked at (see `tests/models/bell.rs`).
+    #[track_caller]
+    pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+        count_step();
+        mutex.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 
     fn weakened(site: Site) -> bool {
         is_weakened(site.name())
@@ -192,6 +254,24 @@ mod imp {
             count_step();
             self.0.compare_exchange(current, new, success, failure)
         }
+
+        #[track_caller]
+        pub(crate) fn swap(&self, value: u64, order: Ordering) -> u64 {
+            count_step();
+            self.0.swap(value, order)
+        }
+
+        #[track_caller]
+        pub(crate) fn fetch_add(&self, value: u64, order: Ordering) -> u64 {
+            count_step();
+            self.0.fetch_add(value, order)
+        }
+
+        #[track_caller]
+        pub(crate) fn fetch_sub(&self, value: u64, order: Ordering) -> u64 {
+            count_step();
+            self.0.fetch_sub(value, order)
+        }
     }
 
     pub(crate) use loom::cell::UnsafeCell;
@@ -199,7 +279,7 @@ mod imp {
     /// A locked model of arc-swap: all values ever stored, and the index of the newest as an
     /// atomic, so that a reader may see an older one exactly where the memory model lets it.
     pub(crate) struct Swap<T> {
-        values: Mutex<Vec<Option<std::sync::Arc<T>>>>,
+        values: std::sync::Mutex<Vec<Option<std::sync::Arc<T>>>>,
         newest: loom::sync::atomic::AtomicUsize,
     }
 
@@ -208,7 +288,7 @@ mod imp {
         pub(crate) fn empty() -> Self {
             let newest = loom::sync::atomic::AtomicUsize::new(0);
             Self {
-                values: Mutex::new(vec![None]),
+                values: std::sync::Mutex::new(vec![None]),
                 newest,
             }
         }

@@ -1,6 +1,8 @@
 //! Every interleaving of a lane's two ends, within the bounds of `models`.
 #![cfg(corelane_loom)]
 
+#[path = "models/alarm.rs"]
+mod alarm;
 #[path = "models/lane.rs"]
 mod lane;
 mod models;

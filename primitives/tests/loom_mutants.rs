@@ -5,6 +5,12 @@
 fn main() {}
 
 #[cfg(corelane_loom)]
+#[path = "models/alarm.rs"]
+mod alarm;
+#[cfg(corelane_loom)]
+#[path = "models/bell.rs"]
+mod bell;
+#[cfg(corelane_loom)]
 #[path = "models/lane.rs"]
 mod lane;
 #[cfg(corelane_loom)]
@@ -15,9 +21,12 @@ mod mutants;
 #[cfg(corelane_loom)]
 #[path = "models/park.rs"]
 mod park;
+#[cfg(corelane_loom)]
+#[path = "models/waiters.rs"]
+mod waiters;
 
 #[cfg(corelane_loom)]
 fn main() -> std::process::ExitCode {
-    let models = [park::MODELS, lane::MODELS].concat();
+    let models = [park::MODELS, lane::MODELS, waiters::MODELS].concat();
     mutants::run(&models, corelane_primitives::model::sites())
 }

@@ -1,6 +1,8 @@
 //! Every interleaving of sleep and wake, within the bounds of `models`.
 #![cfg(corelane_loom)]
 
+#[path = "models/alarm.rs"]
+mod alarm;
 mod models;
 #[path = "models/park.rs"]
 mod park;

@@ -226,7 +226,8 @@
 //!
 //! The guide in the repository (`docs/guide.md`) has programs for what every service needs: two
 //! things at once, many tasks and all their answers, one shard that owns what all share, lines,
-//! threads that block, and what goes wrong at first.
+//! threads that block, and what goes wrong at first. `docs/services.md` has the larger parts: a
+//! server that ends well, a service on every shard, values that know their core.
 #![deny(unsafe_code)]
 
 mod directory;
@@ -235,6 +236,7 @@ mod driver;
 pub mod entry;
 mod error;
 mod home;
+mod idle;
 mod inbox;
 pub mod io;
 mod local;

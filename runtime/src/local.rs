@@ -61,6 +61,7 @@ impl<T: 'static> ShardLocal<T> {
     /// # Panics
     ///
     /// As [`get`](Self::get).
+    #[track_caller]
     pub fn with<R>(&'static self, f: impl FnOnce(&T) -> R) -> R {
         f(&self.get())
     }
@@ -74,6 +75,7 @@ impl<T: 'static> ShardLocal<T> {
     /// Outside of the shards; with the panic of the function that makes the value, which leaves
     /// nothing, so that the next use tries again; when that function needs this very value; and in
     /// the drop of another shard-local value, once this one is gone.
+    #[track_caller]
     pub fn get(&'static self) -> Rc<T> {
         let place = *self.place.get_or_init(next_place);
         let value = Context::with(|context| context.locals().get(place, self.make));

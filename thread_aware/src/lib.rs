@@ -100,8 +100,9 @@
 //!
 //! It gives each of its threads an affinity, and relocates what arrives, on the thread where it
 //! arrives. `registry::ThreadRegistry` (feature `threads`) chooses a processor for each physical
-//! core that the process may use and pins threads to them; [`pinned_affinities`] is for hosts that
-//! place their threads themselves. `affinity::enter` tells code further inside where it is.
+//! core that the process may use and pins threads to them. Without that feature the host pins by
+//! means of its own, and [`pinned_affinities`] numbers its threads: `pinned_affinities(&[8])` for
+//! eight in one memory region. `affinity::enter` tells code further inside where it is.
 //!
 //! ```
 //! # #[cfg(feature = "threads")] {
@@ -134,8 +135,8 @@
 //! # }
 //! ```
 //!
-//! The program `examples/thread-aware-alone` does this with a cache a core, in plain threads and on
-//! runtimes of Tokio.
+//! `examples/thread-aware-alone` does this with a cache a core, in plain threads and on runtimes
+//! of Tokio: `cargo run --bin pinned-threads` and `cargo run --bin tokio-runtimes`.
 //!
 //! # What it costs
 //!
@@ -155,6 +156,10 @@
 //! are here. What hangs there (a factory that relocates its own lineage) ends here, and the derive
 //! demands less of type parameters. `ProcessorCount::Auto` takes one processor a physical core.
 //!
+//! It is another trait, though: a library that implements the published one does not implement this
+//! one, so both are changed together, or the library's types are wrapped in [`Unaware`]. For hosts
+//! that relocate by the trait of `thread_aware_core` there is feature `core-interop`.
+//!
 //! # Features
 //!
 //! | feature | default | what it adds |
@@ -164,8 +169,8 @@
 //! | `threads` | no | `topology` and `registry`; brings `std`, core_affinity and rustix |
 //! | `hwloc` | no | the topology from libhwloc (2.8 or newer); brings `threads` |
 //! | `bytes`, `http`, `uuid` | no | implementations for the types of these crates, version 1 |
-//! | `jiff02` | no | implementations for the types of jiff 0.2 |
-//! | `core-interop` | no | `interop`: our types under hosts that know `thread_aware_core` |
+//! | `jiff02` | no | likewise for jiff 0.2, but for `Zoned` and `TimeZone`, which share a count |
+//! | `core-interop` | no | `interop`: for hosts that know `thread_aware_core`; needs Rust 1.95 |
 //!
 //! Without `std` the crate needs `alloc` only. Unsafe code stands in the `Arc`'s directory alone.
 //! Nothing but `threads` is for Linux only.

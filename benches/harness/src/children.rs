@@ -89,6 +89,7 @@ impl Side {
         let Some(port) = self.port else {
             return match self.ask()? {
                 Answer::Sample(sample) => Ok(sample),
+                Answer::Absent(what) => Err(BenchError::Absent(what)),
                 other => Err(self.unexpected(&other)),
             };
         };

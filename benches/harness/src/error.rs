@@ -50,6 +50,9 @@ pub enum BenchError {
         /// Its own words.
         reason: String,
     },
+    /// Something that the side needs is not on this machine; the row has no figure of it.
+    #[error("{0} is not installed")]
+    Absent(String),
     /// The twin process spoke something unexpected, or ended.
     #[error("{who} answered {answer:?}")]
     Twin {
@@ -57,6 +60,15 @@ pub enum BenchError {
         who: String,
         /// Its line, or what happened to it.
         answer: String,
+    },
+    /// A file of results is not what a run writes.
+    #[error("{file} holds no results")]
+    Results {
+        /// Which file.
+        file: String,
+        /// What is wrong with it.
+        #[source]
+        source: serde_json::Error,
     },
     /// Some sides of some rows gave no figure; the tables say why.
     #[error("{0} sides failed")]

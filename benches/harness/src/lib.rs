@@ -18,6 +18,9 @@ mod orchestrate;
 mod pairs;
 mod pin;
 mod relocation;
+mod report;
+mod results;
+mod rings;
 mod row;
 mod stats;
 mod table;
@@ -29,12 +32,17 @@ pub use echo_pair::{EchoLog, echo_pair};
 pub use error::BenchError;
 pub use laps::Laps;
 pub use listen::{bind, connect};
-pub use measure::{Meter, Sample, Spent, clock_ns, count_allocations_by};
+pub use measure::{Meter, Sample, Spent, clock_ns, count_allocations_by, process_cpu_ns};
 pub use orchestrate::{Plan, run};
 pub use pairs::{Gate, LAP, Tally, on_two_cores, one_way, one_way_sample, round_trip};
 pub use pin::{Cores, allowed_cores, pin};
 pub use relocation::{Relocating, Value, relocating_entries, shared_entries};
-pub use row::{Better, EVERY_CORE, Kind, ROWS, Row, RowSpec, find_row};
+pub use report::write_report;
+pub use rings::{
+    AwaitQueue, Host, Pull, Push, Queue, SLOTS, Shape, Sharded, Walk, await_entries,
+    one_queue_entries, other_process_floods, ring_entries, sharded_entries, spsc_entries,
+};
+pub use row::{Better, EVERY_CORE, Kind, Row, RowSpec, find_row, rows};
 pub use stats::{Summary, median, quantile};
 pub use tasks::{ForeignSlot, Lateness, foreign_wakes, idle_share};
-pub use twin::{Counters, Entry, Params, Serving, Twin, Work};
+pub use twin::{Counters, Entry, Params, Round, Serving, Twin, Work};

@@ -12,6 +12,8 @@ use nix::sys::resource::{UsageWho, getrusage};
 use rustix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
 
+use crate::BenchError;
+
 static ALLOCATED_BYTES: OnceLock<fn() -> u64> = OnceLock::new();
 
 /// Tells the meters how to read the bytes allocated so far; the counting twins call it first in
@@ -26,6 +28,19 @@ pub fn count_allocations_by(allocated_bytes: fn() -> u64) {
 /// The monotonic clock in nanoseconds.
 pub fn clock_ns() -> u64 {
     read_clock(ClockId::Monotonic)
+}
+
+/// Processor time of another process, in nanoseconds.
+///
+/// # Errors
+///
+/// [`BenchError::Io`] when there is no such process.
+pub fn process_cpu_ns(process: u32) -> Result<u64, BenchError> {
+    let process = nix::unistd::Pid::from_raw(process as i32);
+    let time = nix::time::clock_getcpuclockid(process)
+        .and_then(nix::time::clock_gettime)
+        .map_err(|errno| BenchError::io("read a process's clock")(errno.into()))?;
+    Ok(time.tv_sec() as u64 * 1_000_000_000 + time.tv_nsec() as u64)
 }
 
 fn read_clock(clock: ClockId) -> u64 {
@@ -136,6 +151,16 @@ pub struct Spent {
 }
 
 impl Spent {
+    /// What another process says and its clocks say; peak memory and threads are unknown.
+    pub fn of_other(ops: u64, wall_ns: u64, cpu_ns: u64) -> Self {
+        Self {
+            ops,
+            wall_ns,
+            cpu_ns,
+            ..Self::default()
+        }
+    }
+
     /// Adds a further stretch; what lies between the two is in neither.
     pub fn add(&mut self, other: &Self) {
         self.ops += other.ops;

@@ -5,9 +5,12 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use crate::children::{Side, list};
-use crate::table::{RowResult, SideResult, write_suite};
+use crate::results::{Kept, write_suite};
+use crate::table::{Missing, RowResult, SideResult};
 use crate::twin::Listed;
-use crate::{BenchError, Cores, EVERY_CORE, Kind, ROWS, RowSpec, Sample, allowed_cores};
+use crate::{
+    BenchError, Cores, EVERY_CORE, Kind, RowSpec, Sample, allowed_cores, rows, write_report,
+};
 
 /// Rounds before the first that counts.
 const WARMUPS: usize = 5;
@@ -36,6 +39,9 @@ pub struct Plan {
     /// Only peers whose name begins so.
     #[arg(long)]
     pub who: Option<String>,
+    /// Keeps the results of rows that are not in this run.
+    #[arg(long)]
+    pub add: bool,
     /// Where results go.
     #[arg(long, default_value = "target/bench")]
     pub out: PathBuf,
@@ -54,7 +60,7 @@ impl Plan {
             .who
             .as_ref()
             .is_none_or(|prefix| entry.who.starts_with(prefix.as_str()));
-        named || entry.who == crate::table::OURS
+        named || entry.who.starts_with(crate::table::OURS)
     }
 }
 
@@ -69,11 +75,10 @@ pub fn run(plan: &Plan, twins: &[PathBuf]) -> Result<(), BenchError> {
         let known = |spec: &RowSpec| {
             wanted == spec.suite || *wanted == format!("{}/{}", spec.suite, spec.row)
         };
-        if !ROWS.iter().any(known) {
+        if !rows().any(known) {
             return Err(BenchError::Unknown(wanted.clone()));
         }
     }
-    let cores = Cores::allowed()?;
     warn_of_load();
     let mut sides = Vec::new();
     for exe in twins {
@@ -81,29 +86,33 @@ pub fn run(plan: &Plan, twins: &[PathBuf]) -> Result<(), BenchError> {
     }
     sides.retain(|(_, entry)| plan.wants_side(entry));
     let mut failed = 0;
-    let mut suites: Vec<&str> = ROWS.iter().map(|spec| spec.suite).collect();
+    let kept = if plan.add {
+        Kept::OtherRows
+    } else {
+        Kept::Nothing
+    };
+    let mut suites: Vec<&str> = rows().map(|spec| spec.suite).collect();
     suites.dedup();
     for suite in suites {
         let mut results = Vec::new();
-        for spec in ROWS
-            .iter()
-            .filter(|spec| spec.suite == suite && plan.wants(spec))
-        {
+        for spec in rows().filter(|spec| spec.suite == suite && plan.wants(spec)) {
+            let cores = spec.cores()?;
             for shards in shard_counts(plan, spec) {
                 let result = run_row(plan, spec, shards, cores, &sides);
                 failed += result
                     .sides
                     .iter()
-                    .filter(|side| side.outcome.is_err())
+                    .filter(|side| matches!(side.outcome, Err(Missing::Failed(_))))
                     .count();
                 println!("{}", result.text());
                 results.push(result);
             }
         }
         if !results.is_empty() {
-            write_suite(&plan.out, suite, &results)?;
+            write_suite(&plan.out, suite, &results, kept)?;
         }
     }
+    write_report(&plan.out)?;
     if failed > 0 {
         Err(BenchError::Incomplete(failed))
     } else {
@@ -135,7 +144,7 @@ fn shard_counts(plan: &Plan, spec: &RowSpec) -> Vec<usize> {
 struct Runner<'a> {
     exe: &'a Path,
     entry: &'a Listed,
-    side: Result<Side, String>,
+    side: Result<Side, Missing>,
     samples: Vec<Sample>,
 }
 
@@ -144,7 +153,7 @@ impl Runner<'_> {
         match self.side.as_mut().ok()?.round(spec, cores) {
             Ok(sample) => Some(sample),
             Err(error) => {
-                self.side = Err(error.to_string());
+                self.side = Err(error.into());
                 None
             }
         }
@@ -165,7 +174,7 @@ fn run_row(
         .map(|(exe, entry)| Runner {
             exe,
             entry,
-            side: Side::start(exe, spec, entry, plan.quick, shards).map_err(|e| e.to_string()),
+            side: Side::start(exe, spec, entry, plan.quick, shards).map_err(Missing::from),
             samples: Vec::new(),
         })
         .collect();

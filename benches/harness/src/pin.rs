@@ -27,6 +27,21 @@ impl Cores {
         }
     }
 
+    /// The same, and where there is only one, that one for both sides.
+    ///
+    /// # Errors
+    ///
+    /// [`BenchError::Cores`] when the process may use none.
+    pub fn allowed_or_one() -> Result<Self, BenchError> {
+        match allowed_cores().as_slice() {
+            [] => Err(BenchError::Cores(1)),
+            [first, rest @ ..] => Ok(Self {
+                first: *first,
+                second: *rest.first().unwrap_or(first),
+            }),
+        }
+    }
+
     /// The two as a list.
     pub fn both(self) -> [usize; 2] {
         [self.first, self.second]

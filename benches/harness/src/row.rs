@@ -2,6 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::rings::rows::{FLOOD_ROWS, RING_ROWS, RINGS};
+use crate::{BenchError, Cores};
+
 /// Which direction of a figure is the good one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -32,7 +35,7 @@ pub enum Kind {
     },
 }
 
-/// What a row measures; both twins take it from [`ROWS`].
+/// What a row measures; both twins take it from [`rows`].
 #[derive(Debug, Clone, Copy)]
 pub struct RowSpec {
     /// The suite it belongs to.
@@ -62,7 +65,7 @@ const THREAD_AWARE: &str = "thread_aware";
 /// In a row's `shards`: as many as there are cores that the process may use.
 pub const EVERY_CORE: usize = usize::MAX;
 
-const fn timed(
+pub(crate) const fn timed(
     suite: &'static str,
     row: &'static str,
     shards: usize,
@@ -96,7 +99,12 @@ const fn served(row: &'static str, kind: Kind, ops: u64, what: &'static str) -> 
 }
 
 /// Every row that exists, in the order in which a suite runs it.
-pub const ROWS: &[RowSpec] = &[
+pub fn rows() -> impl Iterator<Item = &'static RowSpec> {
+    let suites = [ROWS, &FLOOD_ROWS, RING_ROWS];
+    suites.into_iter().flatten()
+}
+
+const ROWS: &[RowSpec] = &[
     timed(
         LANES,
         "one_way_single",
@@ -323,11 +331,22 @@ pub const ROWS: &[RowSpec] = &[
 
 /// Finds a row by suite and name.
 pub fn find_row(suite: &str, row: &str) -> Option<&'static RowSpec> {
-    ROWS.iter()
-        .find(|spec| spec.suite == suite && spec.row == row)
+    rows().find(|spec| spec.suite == suite && spec.row == row)
 }
 
 impl RowSpec {
+    /// The row's cores. Where nobody spins without a bound, one core will do for both.
+    ///
+    /// # Errors
+    ///
+    /// [`BenchError::Cores`] when the process may use too few.
+    pub fn cores(&self) -> Result<Cores, BenchError> {
+        match self.suite {
+            RINGS => Cores::allowed_or_one(),
+            _ => Cores::allowed(),
+        }
+    }
+
     /// Operations of one round.
     pub fn round_ops(&self, quick: bool) -> u64 {
         if quick { self.ops / 10 } else { self.ops }

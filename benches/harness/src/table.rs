@@ -1,9 +1,6 @@
 //! Results of a row and of a suite: text, markdown and JSON.
 
 use std::fmt::Write as _;
-use std::path::Path;
-
-use serde::Serialize;
 
 use crate::stats::paired_ratio;
 use crate::{BenchError, Better, Kind, Row, RowSpec, Sample, Summary, median};
@@ -11,10 +8,45 @@ use crate::{BenchError, Better, Kind, Row, RowSpec, Sample, Summary, median};
 /// How our side is named.
 pub(crate) const OURS: &str = "corelane";
 
+/// Bare loops and controls are limits to compare with, and other forms of ours no rivals.
+pub(crate) fn is_peer(who: &str) -> bool {
+    !["bare-", "control-", OURS]
+        .iter()
+        .any(|of| who.starts_with(of))
+}
+
+/// Why a side has no figure.
+#[derive(Debug, Clone)]
+pub(crate) enum Missing {
+    /// A round went wrong.
+    Failed(String),
+    /// What it needs is not installed.
+    Absent(String),
+}
+
+impl From<BenchError> for Missing {
+    fn from(error: BenchError) -> Self {
+        let reason = error.to_string();
+        match error {
+            BenchError::Absent(_) => Self::Absent(reason),
+            _ => Self::Failed(reason),
+        }
+    }
+}
+
+impl std::fmt::Display for Missing {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Failed(reason) => write!(formatter, "failed: {reason}"),
+            Self::Absent(reason) => write!(formatter, "absent: {reason}"),
+        }
+    }
+}
+
 /// All rounds of one side.
 pub(crate) struct SideResult {
     pub(crate) who: String,
-    pub(crate) outcome: Result<Vec<Sample>, String>,
+    pub(crate) outcome: Result<Vec<Sample>, Missing>,
     pub(crate) alloc_b_per_op: Option<f64>,
 }
 
@@ -27,7 +59,7 @@ pub(crate) struct RowResult {
 }
 
 impl SideResult {
-    fn samples(&self) -> &[Sample] {
+    pub(crate) fn samples(&self) -> &[Sample] {
         self.outcome.as_deref().unwrap_or_default()
     }
 
@@ -43,15 +75,10 @@ impl SideResult {
         let values: Vec<f64> = self.samples().iter().filter_map(field).collect();
         median(&values)
     }
-
-    /// Bare loops and controls are limits to compare with, not rivals.
-    fn is_peer(&self) -> bool {
-        self.who != OURS && !self.who.starts_with("bare-") && !self.who.starts_with("control-")
-    }
 }
 
 impl RowResult {
-    fn ours(&self) -> Option<&SideResult> {
+    pub(crate) fn ours(&self) -> Option<&SideResult> {
         self.sides
             .iter()
             .find(|side| side.who == OURS && side.outcome.is_ok())
@@ -78,7 +105,7 @@ impl RowResult {
     }
 
     fn best_peer(&self) -> Option<(&SideResult, Summary)> {
-        let peers = self.sides.iter().filter(|side| side.is_peer());
+        let peers = self.sides.iter().filter(|side| is_peer(&side.who));
         let known = peers.filter_map(|side| Some((side, side.summary()?)));
         known.min_by(|(_, a), (_, b)| match self.spec.better {
             Better::Lower => a.median.total_cmp(&b.median),
@@ -87,7 +114,7 @@ impl RowResult {
     }
 
     /// Whether we win, lose, or cannot tell, and against whom.
-    fn verdict(&self) -> String {
+    pub(crate) fn verdict(&self) -> String {
         let Some((best, summary)) = self.best_peer() else {
             return "no peer has this row".to_owned();
         };
@@ -115,10 +142,14 @@ impl RowResult {
         (self.sides.iter())
             .map(|side| {
                 let Some(summary) = side.summary() else {
-                    let reason = side.outcome.as_ref().err().cloned().unwrap_or_default();
                     let mut line: [String; 9] = Default::default();
                     line[0].clone_from(&side.who);
-                    line[1] = format!("failed: {reason}");
+                    line[1] = side
+                        .outcome
+                        .as_ref()
+                        .err()
+                        .map(Missing::to_string)
+                        .unwrap_or_default();
                     return line;
                 };
                 let ratio = self.ratio(side, |sample| Some(sample.value), self.spec.better);
@@ -166,7 +197,10 @@ impl RowResult {
         let mut lines = vec![self.header()];
         lines.extend(self.lines());
         let width = |column: usize| {
-            let aligned = lines.iter().filter(|line| !line[1].starts_with("failed"));
+            // A side without a figure has its reason there, however long.
+            let aligned = lines
+                .iter()
+                .filter(|line| column == 0 || !line[2].is_empty());
             aligned
                 .map(|line| line[column].chars().count())
                 .max()
@@ -191,7 +225,7 @@ impl RowResult {
         text
     }
 
-    fn markdown(&self) -> String {
+    pub(crate) fn markdown(&self) -> String {
         let mut text = format!(
             "### {}/{}\n\n{}\n\n",
             self.spec.suite,
@@ -208,7 +242,7 @@ impl RowResult {
         text
     }
 
-    fn rows(&self) -> Vec<Row> {
+    pub(crate) fn rows(&self) -> Vec<Row> {
         (self.sides.iter())
             .filter_map(|side| {
                 let summary = side.summary()?;
@@ -285,7 +319,7 @@ fn percentiles(side: &SideResult, summary: Summary) -> (Option<f64>, Option<f64>
 }
 
 /// Three digits or so: enough to compare, not so many that noise looks like news.
-fn number(value: Option<f64>) -> String {
+pub(crate) fn number(value: Option<f64>) -> String {
     match value {
         None => "-".to_owned(),
         Some(value) if value.abs() >= 100.0 => format!("{value:.0}"),
@@ -294,70 +328,12 @@ fn number(value: Option<f64>) -> String {
     }
 }
 
-/// One side's rounds as they were, for plots and doubts.
-#[derive(Serialize)]
-struct Rounds<'a> {
-    row: &'a str,
-    who: &'a str,
-    shards: usize,
-    samples: &'a [Sample],
-    failed: Option<&'a str>,
-}
-
-/// Writes `SUITE.json`, `SUITE.md` and `SUITE.rounds.json` into `out`, and prints which rows we
-/// lose.
-pub(crate) fn write_suite(
-    out: &Path,
-    suite: &str,
-    results: &[RowResult],
-) -> Result<(), BenchError> {
-    std::fs::create_dir_all(out).map_err(BenchError::io("make the result directory"))?;
-    let rows: Vec<Row> = results.iter().flat_map(RowResult::rows).collect();
-    let rounds: Vec<Rounds<'_>> = results
-        .iter()
-        .flat_map(|result| result.sides.iter().map(move |side| (result, side)))
-        .map(|(result, side)| Rounds {
-            row: result.spec.row,
-            who: &side.who,
-            shards: result.shards,
-            samples: side.samples(),
-            failed: side.outcome.as_ref().err().map(String::as_str),
-        })
-        .collect();
-    let json = |value: Result<String, serde_json::Error>| value.expect("rows are plain data");
-    let tables: String = results.iter().map(RowResult::markdown).collect();
-    let lost: Vec<String> = results
-        .iter()
-        .filter(|result| result.verdict().contains("LOST"))
-        .map(|result| format!("{} ({})", result.spec.row, result.verdict()))
-        .collect();
-    let summary = match (
-        results.iter().any(|result| result.ours().is_some()),
-        lost.is_empty(),
-    ) {
-        (false, _) => format!("{suite}: ours is not in this run"),
-        (true, true) => format!("{suite}: no row lost"),
-        (true, false) => format!("{suite}: lost {}", lost.join(", ")),
-    };
-    println!("{summary}\n");
-    let files = [
-        ("json", json(serde_json::to_string_pretty(&rows))),
-        ("rounds.json", json(serde_json::to_string(&rounds))),
-        ("md", format!("## {suite}\n\n{tables}{summary}\n")),
-    ];
-    for (extension, content) in files {
-        let path = out.join(format!("{suite}.{extension}"));
-        std::fs::write(path, content).map_err(BenchError::io("write results"))?;
-    }
-    Ok(())
-}
-
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::{Meter, find_row};
 
-    fn side(who: &str, values: &[f64]) -> SideResult {
+    pub(crate) fn side(who: &str, values: &[f64]) -> SideResult {
         let sample = |value: &f64| Meter::start().stop(1).sample(*value);
         SideResult {
             who: who.to_owned(),
@@ -366,8 +342,8 @@ mod tests {
         }
     }
 
-    fn result(sides: Vec<SideResult>) -> RowResult {
-        let spec = find_row("lanes", "round_trip").unwrap();
+    pub(crate) fn result(row: &str, sides: Vec<SideResult>) -> RowResult {
+        let spec = find_row("lanes", row).unwrap();
         RowResult {
             spec,
             shards: 2,
@@ -378,12 +354,15 @@ mod tests {
 
     #[test]
     fn best_peer_is_no_control_and_a_win_needs_more_than_its_spread() {
-        let row = result(vec![
-            side(OURS, &[5.0, 5.0, 5.0]),
-            side("control-atomics", &[1.0, 1.0, 1.0]),
-            side("rtrb-0.0", &[10.0, 10.0, 10.0]),
-            side("slow-0.0", &[99.0, 99.0, 99.0]),
-        ]);
+        let row = result(
+            "round_trip",
+            vec![
+                side(OURS, &[5.0, 5.0, 5.0]),
+                side("control-atomics", &[1.0, 1.0, 1.0]),
+                side("rtrb-0.0", &[10.0, 10.0, 10.0]),
+                side("slow-0.0", &[99.0, 99.0, 99.0]),
+            ],
+        );
         let verdict = row.verdict();
         assert!(
             verdict.starts_with("0.50× the best peer, rtrb-0.0"),
@@ -394,18 +373,21 @@ mod tests {
 
     #[test]
     fn a_loss_and_a_draw_are_named() {
-        let lost = result(vec![side(OURS, &[20.0; 3]), side("rtrb-0.0", &[10.0; 3])]);
+        let lost = result(
+            "round_trip",
+            vec![side(OURS, &[20.0; 3]), side("rtrb-0.0", &[10.0; 3])],
+        );
         assert!(lost.verdict().contains("LOST"));
-        let even = result(vec![
-            side(OURS, &[11.0; 3]),
-            side("rtrb-0.0", &[8.0, 10.0, 14.0]),
-        ]);
+        let even = result(
+            "round_trip",
+            vec![side(OURS, &[11.0; 3]), side("rtrb-0.0", &[8.0, 10.0, 14.0])],
+        );
         assert!(even.verdict().contains("even"));
     }
 
     #[test]
     fn rows_have_the_documented_fields_and_null_for_what_they_cannot_have() {
-        let row = result(vec![side("rtrb-0.0", &[10.0])]);
+        let row = result("round_trip", vec![side("rtrb-0.0", &[10.0])]);
         let json = serde_json::to_value(row.rows()).unwrap();
         let fields: Vec<_> = json[0].as_object().unwrap().keys().cloned().collect();
         let mut expected = vec![
@@ -433,9 +415,12 @@ mod tests {
     #[test]
     fn a_failed_side_is_printed_with_its_reason() {
         let mut failed = side("glommio-0.0", &[]);
-        failed.outcome = Err("no memlock".to_owned());
-        let row = result(vec![failed]);
-        assert!(row.text().contains("failed: no memlock"));
+        failed.outcome = Err(BenchError::runtime("glommio")("no memlock").into());
+        let mut absent = side("lmax", &[]);
+        absent.outcome = Err(BenchError::Absent("a JDK".to_owned()).into());
+        let row = result("round_trip", vec![failed, absent]);
+        assert!(row.text().contains("failed: glommio: no memlock"));
+        assert!(row.text().contains("absent: a JDK is not installed"));
         assert!(row.rows().is_empty());
     }
 }

@@ -113,11 +113,14 @@ impl Counters {
     }
 }
 
+/// A whole round.
+pub type Round = dyn Fn(&Params) -> Result<Sample, BenchError> + Send + Sync;
+
 /// How an entry does its row.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub enum Work {
     /// Does a whole round.
-    Round(fn(&Params) -> Result<Sample, BenchError>),
+    Round(Arc<Round>),
     /// Serves the neutral client.
     Serve(fn(Serving) -> Result<(), BenchError>),
 }
@@ -142,14 +145,14 @@ impl Entry {
     pub fn round(
         (suite, row): (&'static str, &'static str),
         who: impl Into<String>,
-        round: fn(&Params) -> Result<Sample, BenchError>,
+        round: impl Fn(&Params) -> Result<Sample, BenchError> + Send + Sync + 'static,
     ) -> Self {
         Self {
             suite,
             row,
             who: who.into(),
             ops_divisor: 1,
-            work: Work::Round(round),
+            work: Work::Round(Arc::new(round)),
         }
     }
 
@@ -192,6 +195,7 @@ pub(crate) enum Answer {
     Sample(Sample),
     Mark(Mark),
     Failed(String),
+    Absent(String),
 }
 
 /// A cumulative reading of a server process.
@@ -289,11 +293,11 @@ impl Twin {
         let params = Params {
             ops: spec.round_ops(serve.quick) / entry.ops_divisor,
             shards: serve.shards,
-            cores: Cores::allowed()?,
+            cores: spec.cores()?,
         };
-        match entry.work {
-            Work::Round(round) => answer_rounds(&params, round),
-            Work::Serve(server) => answer_marks(&params, spec, server),
+        match &entry.work {
+            Work::Round(round) => answer_rounds(&params, &**round),
+            Work::Serve(server) => answer_marks(&params, spec, *server),
         }
     }
 }
@@ -306,16 +310,14 @@ fn say(answer: &Answer) -> Result<(), BenchError> {
         .map_err(BenchError::io("answer"))
 }
 
-fn answer_rounds(
-    params: &Params,
-    round: fn(&Params) -> Result<Sample, BenchError>,
-) -> Result<(), BenchError> {
+fn answer_rounds(params: &Params, round: &Round) -> Result<(), BenchError> {
     for line in std::io::stdin().lock().lines() {
         line.map_err(BenchError::io("read a command"))?;
         // A thread a round: it may pin itself and leave nothing behind for the next.
         let outcome = std::thread::scope(|scope| scope.spawn(|| round(params)).join());
         say(&match outcome.unwrap_or(Err(BenchError::Panicked)) {
             Ok(sample) => Answer::Sample(sample),
+            Err(BenchError::Absent(what)) => Answer::Absent(what),
             Err(error) => Answer::Failed(error.to_string()),
         })?;
     }

@@ -11,6 +11,7 @@ mod compio_rows;
 mod crossbeam_rows;
 mod glommio_rows;
 mod monoio_rows;
+mod rings;
 mod rtrb_rows;
 mod thread_aware_rows;
 mod tokio_rows;
@@ -28,6 +29,7 @@ pub fn entries() -> Vec<Entry> {
         monoio_rows::entries(),
         compio_rows::entries(),
         thread_aware_rows::entries(),
+        rings::entries(),
         bare::entries(),
     ]
     .concat()

@@ -1,15 +1,8 @@
 //! Waiting at an end of a lane on a thread that has nothing else to do.
-//!
-//! Rule: whoever waits here is woken as a task would be; nothing spins, and nothing has a timer.
-
-use std::future::Future;
-use std::pin::pin;
-use std::sync::Arc;
-use std::task::{Context, Poll, Wake, Waker};
-use std::thread::{self, Thread};
 
 use super::{Consumer, Producer};
 use crate::Closed;
+use crate::block::block_on;
 
 impl<T> Producer<T> {
     /// [`send`](Self::send) for a plain thread: sleeps while there is no room.
@@ -95,35 +88,5 @@ impl<T> Consumer<T> {
     /// ```
     pub fn blocking_ready(&mut self) -> bool {
         block_on(self.ready())
-    }
-}
-
-struct Sleeper(Thread);
-
-impl Wake for Sleeper {
-    fn wake(self: Arc<Self>) {
-        self.0.unpark();
-    }
-
-    fn wake_by_ref(self: &Arc<Self>) {
-        self.0.unpark();
-    }
-}
-
-/// Parks the thread until `future` is ready. One that is ready at once costs no allocation.
-fn block_on<F: Future>(future: F) -> F::Output {
-    let mut future = pin!(future);
-    let mut cx = Context::from_waker(Waker::noop());
-    if let Poll::Ready(output) = future.as_mut().poll(&mut cx) {
-        return output;
-    }
-    let waker = Waker::from(Arc::new(Sleeper(thread::current())));
-    let mut cx = Context::from_waker(&waker);
-    loop {
-        // This poll replaces the waker that does nothing, and looks once more.
-        if let Poll::Ready(output) = future.as_mut().poll(&mut cx) {
-            return output;
-        }
-        thread::park();
     }
 }

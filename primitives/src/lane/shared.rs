@@ -23,6 +23,7 @@ use std::ptr::NonNull;
 ///
 /// If `capacity` is not a power of two from 1 to 2^31, or if there is no memory for the slots.
 /// [`try_lane`] tells the same by an error.
+#[track_caller]
 pub fn lane<T>(capacity: usize) -> (Producer<T>, Consumer<T>) {
     match try_lane(capacity) {
         Ok(ends) => ends,

@@ -1,6 +1,7 @@
 //! Models of the lane.
 
-use crate::models::{Alarm, explore};
+use crate::alarm::Alarm;
+use crate::models::explore;
 use corelane_primitives::{Consumer, Producer, lane, lane_with_start, model};
 use loom::thread;
 use std::future::Future;

@@ -1,4 +1,4 @@
-//! The models, shared by `loom_lane.rs` and `loom_park.rs`, which run them as they stand, and by
+//! The models, shared by the `loom_*.rs` files, which run them as they stand, and by
 //! `loom_mutants.rs`, which runs them with one ordering weakened.
 //!
 //! A lost wake ends as loom's "deadlock" panic, a missing happens-before as its causality panic.
@@ -6,42 +6,3 @@
 mod explore;
 
 pub(crate) use explore::explore;
-
-use loom::thread::Thread;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::task::Wake;
-
-/// A waker for a thread of the model, which counts how often it was called.
-///
-/// The count is std's on purpose: it must not order what the model explores.
-pub(crate) struct Alarm {
-    thread: Thread,
-    rings: AtomicUsize,
-}
-
-impl Alarm {
-    /// For the calling thread.
-    pub(crate) fn new() -> Arc<Self> {
-        Arc::new(Self {
-            thread: loom::thread::current(),
-            rings: AtomicUsize::new(0),
-        })
-    }
-
-    /// How often this alarm rang.
-    pub(crate) fn rings(&self) -> usize {
-        self.rings.load(Ordering::Relaxed)
-    }
-}
-
-impl Wake for Alarm {
-    fn wake(self: Arc<Self>) {
-        self.wake_by_ref();
-    }
-
-    fn wake_by_ref(self: &Arc<Self>) {
-        self.rings.fetch_add(1, Ordering::Relaxed);
-        self.thread.unpark();
-    }
-}

@@ -1,6 +1,7 @@
 //! Models of sleep and wake.
 
-use crate::models::{Alarm, explore};
+use crate::alarm::Alarm;
+use crate::models::explore;
 use corelane_primitives::{Parker, SleepWord, model};
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicUsize, Ordering};

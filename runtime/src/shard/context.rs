@@ -113,6 +113,7 @@ impl Context {
     ///
     /// Outside of the shards.
     #[inline]
+    #[track_caller]
     pub(crate) fn with<R>(f: impl FnOnce(&Self) -> R) -> R {
         Self::try_with(f).expect("this call needs a shard: use it inside a Corelane runtime")
     }

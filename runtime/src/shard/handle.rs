@@ -43,6 +43,7 @@ pub struct Shard {
 ///
 /// Outside of the shards.
 #[must_use]
+#[track_caller]
 pub fn shard() -> Shard {
     Context::with(Context::shard)
 }
@@ -53,6 +54,7 @@ pub fn shard() -> Shard {
 ///
 /// Outside of the shards.
 #[must_use]
+#[track_caller]
 pub fn shards() -> Rc<[Shard]> {
     Context::with(|context| {
         let directory = context.directory();

@@ -31,6 +31,7 @@ use crate::shard::Context;
 /// # Ok::<_, corelane::StartError>(())
 /// ```
 #[inline]
+#[track_caller]
 pub fn spawn<F: Future + 'static>(future: F) -> JoinHandle<F::Output> {
     Context::with(|context| context.spawn(future))
 }

@@ -19,6 +19,7 @@ use crate::shard::Context;
 /// # Panics
 ///
 /// Outside a shard.
+#[track_caller]
 pub fn sleep(duration: Duration) -> Sleep {
     // Not the time of the shard's turn: that may lie far back in a long poll, and the sleep would
     // end early.

@@ -1,6 +1,6 @@
 //! What `#[thread_aware(…)]` says, on an item and on a field.
 
-use syn::{Attribute, Error, Path, Result, meta::ParseNestedMeta};
+use syn::{Attribute, Error, Path, Result, Token, meta::ParseNestedMeta};
 
 const NAME: &str = "thread_aware";
 
@@ -32,6 +32,9 @@ pub(crate) fn is_skipped(attributes: &[Attribute]) -> Result<bool> {
         }
         if !meta.path.is_ident("skip") {
             return Err(meta.error("unknown option; a field takes `skip`"));
+        }
+        if !(meta.input.is_empty() || meta.input.peek(Token![,])) {
+            return Err(meta.error("`skip` takes no value"));
         }
         if skipped {
             return Err(meta.error("`skip` is given twice"));

@@ -120,6 +120,9 @@ pub fn enter(affinity: Affinity, context: Rc<dyn Any>) -> Entered {
 /// `f` may do anything: enter and leave affinities (its own argument stays valid, also when the
 /// guard of the very context is dropped meanwhile), call this function again, or panic.
 ///
+/// `T` is compared exactly and a context of another type is `None`, so whoever enters names the
+/// type: `Rc::new(Cell::new(0))` is a `Cell<i32>`, which nobody finds as a `Cell<u32>`.
+///
 /// ```
 /// use thread_aware::affinity::with_context;
 ///

@@ -12,7 +12,7 @@ use crate::{ThreadAware, affinity::Affinity};
 
 impl<T: Send + 'static, S: Strategy> Arc<T, S> {
     /// Makes the first value with `ctor` now, and each partition's with it when it is first
-    /// visited.
+    /// visited. `ctor` captures nothing; [`new_fn`](Self::new_fn) takes one that does.
     ///
     /// ```
     /// use std::sync::Mutex;

@@ -38,6 +38,8 @@ use crate::sync::{Ordering::Relaxed, Site, acquire, release};
 /// - The value that is made at construction has no partition at first. The first relocation that
 ///   has to make a value also tells where the first one belongs: at its `source`. Going back there
 ///   finds it again. In a topology with one partition it belongs there, whatever the source.
+///   A relocation from `None` tells no such place: while no other one names a source, the first
+///   value belongs to no partition, and only handles that never moved have it.
 ///
 /// When a constructor, a clone function or a nested relocation panics, the panic comes out of the
 /// relocation, the handle is as it was, and the next attempt makes the value anew.

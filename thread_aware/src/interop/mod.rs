@@ -3,7 +3,8 @@
 //! `thread_aware_core` is the small crate in which the published thread-aware crates agree on one
 //! trait. Its `relocate` names threads and not affinities. With this feature the types of this
 //! crate have that trait too, so that a host written for it relocates them. What a thread means
-//! here, the host says once for each of its threads with [`bind`]:
+//! here, the host says once for each of its threads with [`bind`]. A `Thread` comes from the host
+//! alone: `thread_aware_core` has no public way to make one.
 //!
 //! ```
 //! use thread_aware::{affinity::Affinity, interop};

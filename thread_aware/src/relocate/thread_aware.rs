@@ -68,8 +68,8 @@ use crate::affinity::Affinity;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not thread-aware",
     label = "not thread-aware",
-    note = "what is to be shared goes into a `thread_aware::Arc`; what no core matters to, into \
-            a `thread_aware::Unaware`"
+    note = "a type of your own derives it; what is shared goes into a `thread_aware::Arc`; what \
+            stays as it is, into a `thread_aware::Unaware`, or `#[thread_aware(skip)]` says so"
 )]
 pub trait ThreadAware: Send {
     /// Tells the value that it moved from `source`, if that is known, to `destination`.

@@ -18,6 +18,8 @@ use crate::{BenchError, Entry, Meter, Params, Sample};
 
 const SUITE: &str = "thread_aware";
 
+type RoundFn = fn(&Params) -> Result<Sample, BenchError>;
+
 /// A shared pointer with a value of its own for each place, as one library has it.
 pub trait Relocating: Clone + Send + Sync + 'static {
     /// What the library calls a core; cheap to read.
@@ -44,7 +46,7 @@ pub trait Relocating: Clone + Send + Sync + 'static {
 
 /// Every row for a library that relocates.
 pub fn relocating_entries<H: Relocating>(who: &str) -> Vec<Entry> {
-    let entry = |row, round| Entry::round((SUITE, row), who, round);
+    let entry = |row, round: RoundFn| Entry::round((SUITE, row), who, round);
     let mut entries = vec![
         entry("same", one_thread::same::<H>),
         entry("hit", one_thread::hit::<H>),
@@ -63,7 +65,7 @@ pub fn relocating_entries<H: Relocating>(who: &str) -> Vec<Entry> {
 
 /// The rows for a pointer that is only shared: its relocation does nothing.
 pub fn shared_entries<H: Relocating>(who: &str) -> Vec<Entry> {
-    let entry = |row, round| Entry::round((SUITE, row), who, round);
+    let entry = |row, round: RoundFn| Entry::round((SUITE, row), who, round);
     vec![
         entry("clone_drop_1", one_thread::clone_drop::<H>),
         entry("clone_drop_2", threads::clone_drop::<H>),

@@ -1,0 +1,63 @@
+//! Waiting on a thread that has nothing else to do.
+//!
+//! Rule: whoever waits here is woken as a task would be; nothing spins, and there is no timer but
+//! the caller's own timeout, which the kernel keeps.
+
+use crate::timers::{nanos, system_now_ns};
+use std::future::Future;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::{self, Thread};
+use std::time::Duration;
+
+struct Sleeper(Thread);
+
+impl Wake for Sleeper {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        self.0.unpark();
+    }
+}
+
+/// Parks the thread until `future` is ready. One that is ready at once costs no allocation.
+pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
+    let output = block_on_for(future, Duration::MAX);
+    output.expect("a wait of 584 years never ends by time")
+}
+
+/// [`block_on`], or `None` when `timeout` has passed before; the future is dropped then.
+///
+/// It is polled at least once, and once more after the time has come. `Duration::MAX` never ends.
+pub fn block_on_for<F: Future>(future: F, timeout: Duration) -> Option<F::Output> {
+    let mut future = pin!(future);
+    let mut cx = Context::from_waker(Waker::noop());
+    if let Poll::Ready(output) = future.as_mut().poll(&mut cx) {
+        return Some(output);
+    }
+    let deadline_ns = match nanos(timeout) {
+        u64::MAX => None,
+        ns => Some(system_now_ns().saturating_add(ns)),
+    };
+    let waker = Waker::from(Arc::new(Sleeper(thread::current())));
+    let mut cx = Context::from_waker(&waker);
+    loop {
+        // This poll replaces the waker that does nothing, and looks once more.
+        if let Poll::Ready(output) = future.as_mut().poll(&mut cx) {
+            return Some(output);
+        }
+        match deadline_ns {
+            None => thread::park(),
+            Some(deadline_ns) => {
+                let left_ns = deadline_ns.saturating_sub(system_now_ns());
+                if left_ns == 0 {
+                    return None;
+                }
+                thread::park_timeout(Duration::from_nanos(left_ns));
+            }
+        }
+    }
+}

@@ -1,0 +1,359 @@
+//! The publishers' end of a topic.
+
+use super::cursor::Cursor;
+use super::log::{Bell, Log, Refusal};
+use super::pool::Spare;
+use super::publish::{Publish, PublishBatch};
+use super::settings::{CAPACITY_MAX, Order, TopicError, TopicOverflow};
+use crate::block::block_on_for;
+use crate::feed::Feed;
+use crate::{Closed, TryPublishError};
+use std::fmt;
+use std::future::Future;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+use thread_aware::ThreadAware;
+use thread_aware::affinity::Affinity;
+
+/// How often [`Topic::try_publish`] tries while others publish at the same moment.
+const ATTEMPTS_MAX: u32 = 64;
+
+/// Every message to all: what is published goes to each feed that was there before.
+///
+/// A handle is cheap to clone and may be used from any thread; when the last one is gone, the topic
+/// is closed. One publish costs one append to a log that all subscribed shards read in place, and
+/// at most one wake for each shard that sleeps, however many feeds there are. With no feed, it is
+/// accepted and dropped.
+///
+/// The log keeps its newest values, up to the capacity rounded up to a power of two, until others
+/// take their places or the topic and its feeds are gone.
+///
+/// ```
+/// use corelane_primitives::{NextError, Topic, TopicOverflow};
+///
+/// let topic = Topic::new(2, TopicOverflow::DropOldest);
+/// let mut early = topic.subscribe();
+/// for value in 1..=3 {
+///     topic.try_publish(value).expect("such a topic is never full");
+/// }
+/// let mut late = topic.subscribe();
+/// assert_eq!((early.try_next(), early.try_next()), (Ok(2), Ok(3)));
+/// assert_eq!(early.stats().dropped, 1);
+/// assert_eq!(late.try_next(), Err(NextError::Empty));
+/// ```
+pub struct Topic<T> {
+    source: Arc<Source<T>>,
+    spare: Spare,
+}
+
+/// What the handles share. Its end closes the log, which feeds may still read.
+struct Source<T> {
+    log: Arc<Log<T>>,
+    capacity: usize,
+    overflow: TopicOverflow,
+}
+
+impl<T> Drop for Source<T> {
+    fn drop(&mut self) {
+        self.log.close();
+    }
+}
+
+impl<T> Topic<T> {
+    /// Makes a topic whose feeds may be up to `capacity` values behind; `overflow` says what
+    /// happens then, unless a feed wants something else.
+    ///
+    /// Memory is 8 bytes a value of the capacity now, and later a value and 16 bytes for each that
+    /// the log keeps: the capacity, and once more for each part of a shard that drops.
+    ///
+    /// # Panics
+    ///
+    /// If `capacity` is not from 1 to 2^20. [`try_new`](Self::try_new) tells the same by an error.
+    pub fn new(capacity: usize, overflow: TopicOverflow) -> Self {
+        match Self::try_new(capacity, overflow) {
+            Ok(topic) => topic,
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    /// Makes a topic as [`new`](Self::new) does, or tells why that cannot be.
+    ///
+    /// # Errors
+    ///
+    /// [`TopicError::Capacity`] unless `capacity` is from 1 to 2^20.
+    pub fn try_new(capacity: usize, overflow: TopicOverflow) -> Result<Self, TopicError> {
+        if !(1..=CAPACITY_MAX).contains(&capacity) {
+            return Err(TopicError::Capacity(capacity));
+        }
+        let source = Source {
+            log: Arc::new(Log::new(capacity)),
+            capacity,
+            overflow,
+        };
+        Ok(Self::of(Arc::new(source)))
+    }
+
+    /// Sets the order in which feeds get the values of several publishers. The default is
+    /// [`Order::Total`].
+    #[must_use]
+    pub fn order(self, order: Order) -> Self {
+        match order {
+            Order::Total => self,
+        }
+    }
+
+    fn of(source: Arc<Source<T>>) -> Self {
+        Self {
+            source,
+            spare: Spare::new(),
+        }
+    }
+
+    /// How many values a feed may be behind, unless it wants another number.
+    pub fn capacity(&self) -> usize {
+        self.source.capacity
+    }
+
+    /// What happens to a value for which a feed has no room, unless the feed wants something else.
+    pub fn overflow(&self) -> TopicOverflow {
+        self.source.overflow
+    }
+
+    /// Ends the topic: each feed still yields what was published, and then ends; later and waiting
+    /// publishes get their values back. It needs no room, and closing twice is nothing.
+    ///
+    /// # Panics
+    ///
+    /// If a feed's or a publisher's waker does, after all others were called.
+    pub fn close(&self) {
+        self.source.log.close();
+    }
+
+    /// Whether the topic was closed, as of some moment during this call.
+    pub fn is_closed(&self) -> bool {
+        self.source.log.is_closed()
+    }
+
+    /// A handle that does not keep the topic open.
+    pub fn downgrade(&self) -> WeakTopic<T> {
+        WeakTopic {
+            source: Arc::downgrade(&self.source),
+        }
+    }
+
+    /// What the topic has counted.
+    pub fn stats(&self) -> TopicStats {
+        self.log().stats()
+    }
+
+    pub(super) fn log(&self) -> &Log<T> {
+        &self.source.log
+    }
+
+    /// Appends, as often as others were quicker; the caller holds the bell.
+    pub(super) fn append(&self, value: T) -> Result<(), (T, Refusal)> {
+        self.log().append(value, &self.spare, u32::MAX)
+    }
+}
+
+impl<T: Send + Sync> Topic<T> {
+    /// Publishes `value` as soon as every feed that wants to lose nothing has room.
+    ///
+    /// Completes at the first poll when there is room and nobody waits for it. Publishers that wait
+    /// are served in the order of their coming.
+    ///
+    /// # Errors
+    ///
+    /// [`Closed`] with the value when the topic is closed.
+    ///
+    /// # Cancel safety
+    ///
+    /// The value is published in the poll that completes. A future dropped before leaves nothing
+    /// behind, holds up nobody, and drops its value.
+    ///
+    /// # Panics
+    ///
+    /// If a feed's waker does, or the drop of a value that leaves the log. The value is then
+    /// published, unless it comes out of a waker of another publisher that waits.
+    pub fn publish(&self, value: T) -> impl Future<Output = Result<(), Closed<T>>> {
+        Publish::new(self, value)
+    }
+
+    /// Publishes `value` now, or gives it back.
+    ///
+    /// # Errors
+    ///
+    /// [`TryPublishError::Full`] when a feed that wants to lose nothing has no room,
+    /// [`TryPublishError::Busy`] when there is room but others wait for it or publish at the same
+    /// moment, [`TryPublishError::Closed`] when the topic is closed.
+    ///
+    /// # Panics
+    ///
+    /// As [`publish`](Self::publish).
+    pub fn try_publish(&self, value: T) -> Result<(), TryPublishError<T>> {
+        let log = self.log();
+        if !log.room.is_idle() {
+            return Err(if self.is_closed() {
+                TryPublishError::Closed(value)
+            } else if log.free() == 0 {
+                TryPublishError::Full(value)
+            } else {
+                TryPublishError::Busy(value)
+            });
+        }
+        let _bell = Bell(log);
+        let appended = log.append(value, &self.spare, ATTEMPTS_MAX);
+        appended.map_err(|(value, refusal)| match refusal {
+            Refusal::Full => TryPublishError::Full(value),
+            Refusal::Closed => TryPublishError::Closed(value),
+            Refusal::Busy => TryPublishError::Busy(value),
+        })
+    }
+
+    /// [`publish`](Self::publish) for a plain thread: sleeps until there is room, at most
+    /// `timeout`. `Duration::MAX` waits without end. Not for a task.
+    ///
+    /// # Errors
+    ///
+    /// [`TryPublishError::Full`] when the time has passed, [`TryPublishError::Closed`] when the
+    /// topic is closed.
+    pub fn blocking_publish(&self, value: T, timeout: Duration) -> Result<(), TryPublishError<T>> {
+        let mut publish = Publish::new(self, value);
+        match block_on_for(&mut publish, timeout) {
+            Some(Ok(())) => Ok(()),
+            Some(Err(Closed(value))) => Err(TryPublishError::Closed(value)),
+            None => {
+                let value = publish.into_value();
+                Err(TryPublishError::Full(value.expect("it was not published")))
+            }
+        }
+    }
+
+    /// Publishes all of `values`, one after the other, and says how many. A shard that sleeps is
+    /// woken once for all that find room together. It gives way after each 256.
+    ///
+    /// # Errors
+    ///
+    /// [`Closed`] with the first value that was not published when the topic is closed. Give
+    /// `iter.by_ref()` to keep those behind it.
+    ///
+    /// # Cancel safety
+    ///
+    /// What was published stays so. Of the others, the one that waits is dropped with the future,
+    /// and those behind it were not taken from the iterator.
+    pub fn publish_batch<I>(&self, values: I) -> impl Future<Output = Result<usize, Closed<T>>>
+    where
+        I: IntoIterator<Item = T>,
+        I::IntoIter: Unpin,
+    {
+        PublishBatch::new(self, values.into_iter())
+    }
+}
+
+impl<T: Clone + Send + Sync> Topic<T> {
+    /// A feed of what is published from now on, with the topic's capacity and overflow.
+    ///
+    /// It belongs to the calling thread. The first feed of a shard goes through the control plane,
+    /// further ones of the same kind do not.
+    pub fn subscribe(&self) -> Feed<T> {
+        Feed::new(self.cursor(self.source.capacity, self.source.overflow))
+    }
+
+    /// A feed with a capacity and an overflow of its own.
+    ///
+    /// # Errors
+    ///
+    /// [`TopicError::FeedCapacity`] unless `capacity` is from 1 to the topic's.
+    pub fn subscribe_with(
+        &self,
+        capacity: usize,
+        overflow: TopicOverflow,
+    ) -> Result<Feed<T>, TopicError> {
+        let topic = self.source.capacity;
+        if !(1..=topic).contains(&capacity) {
+            return Err(TopicError::FeedCapacity {
+                asked: capacity,
+                topic,
+            });
+        }
+        Ok(Feed::new(self.cursor(capacity, overflow)))
+    }
+
+    fn cursor(&self, capacity: usize, overflow: TopicOverflow) -> Cursor<T> {
+        self.source.log.subscribe(capacity, overflow)
+    }
+}
+
+impl<T> Clone for Topic<T> {
+    fn clone(&self) -> Self {
+        Self::of(Arc::clone(&self.source))
+    }
+}
+
+impl<T> Drop for Topic<T> {
+    fn drop(&mut self) {
+        self.log().end_publisher(&self.spare);
+    }
+}
+
+/// A topic is one for all cores: a move changes nothing.
+impl<T: Send + Sync> ThreadAware for Topic<T> {
+    fn relocate(&mut self, _source: Option<Affinity>, _destination: Affinity) {}
+}
+
+impl<T> fmt::Debug for Topic<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Topic")
+            .field("capacity", &self.source.capacity)
+            .field("overflow", &self.source.overflow)
+            .field("is_closed", &self.is_closed())
+            .finish_non_exhaustive()
+    }
+}
+
+/// A handle that does not keep its topic open; made by [`Topic::downgrade`].
+pub struct WeakTopic<T> {
+    source: Weak<Source<T>>,
+}
+
+impl<T> WeakTopic<T> {
+    /// A handle, unless all others are gone.
+    pub fn upgrade(&self) -> Option<Topic<T>> {
+        self.source.upgrade().map(Topic::of)
+    }
+}
+
+impl<T> Clone for WeakTopic<T> {
+    fn clone(&self) -> Self {
+        Self {
+            source: Weak::clone(&self.source),
+        }
+    }
+}
+
+/// A topic is one for all cores: a move changes nothing.
+impl<T: Send + Sync> ThreadAware for WeakTopic<T> {
+    fn relocate(&mut self, _source: Option<Affinity>, _destination: Affinity) {}
+}
+
+impl<T> fmt::Debug for WeakTopic<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WeakTopic").finish_non_exhaustive()
+    }
+}
+
+/// What a topic has counted since it was made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TopicStats {
+    /// Values that were published while there was a feed.
+    pub published: u64,
+    /// Turns of the control plane: a shard's first feed of a kind came, or its last one went.
+    pub control_turns: u64,
+    /// Looks over the subscribed shards for sleeping ones, after a publish.
+    pub scans: u64,
+    /// Sleeping shards that were woken.
+    pub bells: u64,
+    /// Places for values that were ever made.
+    pub nodes: u64,
+}

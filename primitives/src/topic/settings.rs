@@ -1,0 +1,62 @@
+//! What the maker of a topic chooses.
+
+use std::error::Error;
+use std::fmt;
+
+/// The most values that a topic keeps, and that a feed may be behind.
+pub(super) const CAPACITY_MAX: usize = 1 << 20;
+
+/// What happens to a value for which a feed has no room.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum TopicOverflow {
+    /// The publisher waits until every such feed has room, or is gone. Nothing is lost.
+    #[default]
+    Backpressure,
+    /// The feed does not get it: a full feed keeps what it has, the oldest values.
+    DropNew,
+    /// The feed loses its oldest value instead: a full feed has the newest ones.
+    DropOldest,
+}
+
+/// In which order feeds get the values of several publishers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Order {
+    /// One order for all feeds on all shards.
+    #[default]
+    Total,
+}
+
+/// Why a topic or a feed was not made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum TopicError {
+    /// The capacity of a topic, in values, is not from 1 to 2^20. The caller's fault.
+    Capacity(usize),
+    /// The capacity of a feed, in values, is not from 1 to the topic's. The caller's fault.
+    FeedCapacity {
+        /// What was asked for.
+        asked: usize,
+        /// The topic's capacity.
+        topic: usize,
+    },
+}
+
+impl fmt::Display for TopicError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Capacity(values) => {
+                write!(f, "topic capacity {values} is not from 1 to {CAPACITY_MAX}")
+            }
+            Self::FeedCapacity { asked, topic } => {
+                write!(
+                    f,
+                    "feed capacity {asked} is not from 1 to the topic's {topic}"
+                )
+            }
+        }
+    }
+}
+
+impl Error for TopicError {}
