@@ -23,7 +23,7 @@ use crate::sync::{
 };
 
 /// Those who wait. Each has a handle of the node, so the node outlives its entry.
-struct Waiting(Vec<Waiter>);
+pub(super) struct Waiting(Vec<Waiter>);
 
 struct Waiter {
     /// The state of the node that is waited for.
@@ -37,7 +37,7 @@ unsafe impl Send for Waiter {}
 
 process_wide!(WAITING: Waiting = Waiting(Vec::new()));
 
-fn lock() -> MutexGuard<'static, Waiting> {
+pub(super) fn lock() -> MutexGuard<'static, Waiting> {
     WAITING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -210,69 +210,6 @@ impl<T: ?Sized> Drop for Making<'_, T> {
     fn drop(&mut self) {
         if !self.is_made {
             self.end(|state| self.node.advance(state, EMPTY));
-        }
-    }
-}
-
-#[cfg(all(test, not(corelane_loom)))]
-mod tests {
-    use std::{
-        panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
-        sync::Barrier,
-        thread,
-    };
-
-    use super::{AWAITED, kind, lock};
-    use crate::{
-        Arc, PerCore, ThreadAware,
-        affinity::pinned_affinities,
-        sync::{AtomicUsize, Ordering::Relaxed},
-    };
-
-    // proves: TA-6
-    #[test]
-    fn awaited_state_ends_under_the_lock() {
-        for panics in [false, true] {
-            let cores = pinned_affinities(&[2]);
-            let inside: &'static Barrier = Box::leak(Box::new(Barrier::new(2)));
-            let calls = AtomicUsize::new(0);
-            let handle = Arc::<_, PerCore>::new_fn(move || {
-                // The first call makes the first value, the second one is watched.
-                if calls.fetch_add(1, Relaxed) == 1 {
-                    inside.wait();
-                    inside.wait();
-                    if panics {
-                        resume_unwind(Box::new(()));
-                    }
-                }
-                5
-            });
-            let place = handle.lineage().place::<PerCore>(cores[1]);
-            // SAFETY: Valid: `handle` keeps the lineage. Shared: as ever.
-            let node = unsafe { place.expect("a partition").as_ref() };
-            let go = || {
-                let mut other = handle.clone();
-                catch_unwind(AssertUnwindSafe(|| other.relocate(None, cores[1]))).is_err()
-            };
-            thread::scope(|scope| {
-                let maker = scope.spawn(go);
-                inside.wait();
-                let waiter = scope.spawn(go);
-                let awaited = (0..10_000_000).any(|_| {
-                    thread::yield_now();
-                    kind(node.state()) == AWAITED
-                });
-                let waiting = lock();
-                inside.wait();
-                assert!(awaited);
-                for _ in 0..1_000 {
-                    thread::yield_now();
-                    assert_eq!(kind(node.state()), AWAITED);
-                }
-                drop(waiting);
-                assert_eq!(maker.join().expect("the panic was caught"), panics);
-                assert!(!waiter.join().expect("it does not panic"));
-            });
         }
     }
 }
