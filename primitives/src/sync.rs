@@ -93,6 +93,24 @@ sites! {
     WaitEnterFence = "wait.enter_fence",
     /// Between the room that was made and the look for waiters.
     WaitNotifyFence = "wait.notify_fence",
+    /// A producer of `Ring` shows its value; partner: `ClaimReadSlot`.
+    ClaimPublish = "claim.publish",
+    /// A producer of `Ring` begins to write a slot, or somebody skips it; partner: `ClaimReadFree`.
+    ClaimChange = "claim.change",
+    /// The consumer of `Ring` looks at a slot.
+    ClaimReadSlot = "claim.read_slot",
+    /// The consumer of `Ring` hands a slot back; partner: `ClaimReadFree`.
+    ClaimFree = "claim.free",
+    /// A producer of `Ring` looks whether the next slot is free.
+    ClaimReadFree = "claim.read_free",
+    /// The consumer of `Ring` tells how far it is; partner: `ClaimReadHead`.
+    ClaimRelease = "claim.release",
+    /// Who counts the room in a `Ring` reads the consumer's position.
+    ClaimReadHead = "claim.read_head",
+    /// Somebody notes since when a claim holds him up; partner: `SightRead`.
+    SightNote = "sight.note",
+    /// Somebody who is held up looks who was first.
+    SightRead = "sight.read",
 }
 
 /// The Acquire of `site`.
@@ -273,6 +291,20 @@ mod imp {
             self.0.fetch_sub(value, order)
         }
     }
+
+    macro_rules! counted_updates {
+        ($($update:ident),+) => {
+            impl AtomicU64 {
+                $(#[track_caller]
+                pub(crate) fn $update(&self, value: u64, order: Ordering) -> u64 {
+                    count_step();
+                    self.0.$update(value, order)
+                })+
+            }
+        };
+    }
+
+    counted_updates!(fetch_add, fetch_max, fetch_or, fetch_sub);
 
     pub(crate) use loom::cell::UnsafeCell;
 

@@ -11,6 +11,9 @@ mod alarm;
 #[path = "models/bell.rs"]
 mod bell;
 #[cfg(corelane_loom)]
+#[path = "models/claim.rs"]
+mod claim;
+#[cfg(corelane_loom)]
 #[path = "models/lane.rs"]
 mod lane;
 #[cfg(corelane_loom)]
@@ -27,6 +30,6 @@ mod waiters;
 
 #[cfg(corelane_loom)]
 fn main() -> std::process::ExitCode {
-    let models = [park::MODELS, lane::MODELS, waiters::MODELS].concat();
+    let models = [park::MODELS, lane::MODELS, claim::MODELS, waiters::MODELS].concat();
     mutants::run(&models, corelane_primitives::model::sites())
 }
