@@ -222,9 +222,13 @@ impl<T> Shared<T> {
         // Relaxed: a push that relies on this still looks at its slot, and tries again if this was
         // quicker than that. Whether it is looked at at all is a matter of fences and the lock.
         let head = self.back.head.load(Ordering::Relaxed);
-        let used = distance(head, tail);
-        // The head may have passed that tail.
-        self.slots.capacity().saturating_sub(used as usize)
+        // A tail that the head has passed was read too early: the ring was empty since.
+        let used = if distance(tail, head) <= self.slots.capacity() as u64 {
+            0
+        } else {
+            distance(head, tail) as usize
+        };
+        self.slots.capacity().saturating_sub(used)
     }
 
     pub(super) fn add_producer(&self) {
