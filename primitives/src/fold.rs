@@ -1,6 +1,7 @@
 //! What a fold over a ring comes back with.
 
-/// What [`RingConsumer::fold`](crate::RingConsumer::fold) comes back with.
+/// What [`RingConsumer::fold`](crate::RingConsumer::fold) and
+/// [`Consumer64::fold`](crate::Consumer64::fold) come back with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Folded<A> {
     /// What the function made of all values.

@@ -96,6 +96,22 @@
 //! value can get in it ([`Ring::age_bound`]). What has a timeout in a task needs the host's
 //! [`Timers`].
 //!
+//! A [`Ring64`] carries 64-bit integers, packed events for instance, and does without the fence
+//! while its consumer is busy; [`Shards64`] is several of them in front of one consumer, for
+//! producers that would meet too often.
+//!
+//! ```
+//! use corelane_primitives::{PushError, Ring64};
+//!
+//! let (ring, mut consumer) = Ring64::new(4);
+//! for value in 1..=4 {
+//!     assert_eq!(ring.push(value), Ok(()));
+//! }
+//! assert_eq!(ring.push(5), Err(PushError::Full(5)));
+//! let folded = consumer.fold(256, 0, |sum, value| sum + value);
+//! assert_eq!((folded.acc, ring.refused(), ring.popped()), (10, 1, 4));
+//! ```
+//!
 //! # Cancel safety
 //!
 //! A future of this crate may be dropped at any await point. A dropped [`recv`](Consumer::recv) or
@@ -123,6 +139,7 @@ pub mod model;
 mod pad;
 mod panics;
 mod park;
+mod ring64;
 mod ring_error;
 mod sync;
 mod timers;
@@ -138,6 +155,7 @@ pub use lane::lane_with_start;
 pub use lane::{Consumer, Producer, ReadChunk, WriteChunk, lane, try_lane};
 pub use park::{Epoch, Parker, SleepWord};
 pub use ring_error::{PushError, RingError, SteppedOver};
+pub use ring64::{Claim64, Consumer64, Ring64, Shards64};
 pub use timers::{TimerId, Timers};
 
 /// What the tests of this crate ask of its inner parts. No part of the public interface.
