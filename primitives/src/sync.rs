@@ -7,6 +7,7 @@
 
 pub(crate) use imp::{Arc, AtomicBool, AtomicU64, AtomicUsize, Swap, UnsafeCell, fence};
 pub(crate) use imp::{Mutex, MutexGuard, lock};
+pub(crate) use imp::{Payload, pause, yield_now};
 pub(crate) use std::sync::atomic::Ordering;
 
 macro_rules! sites {
@@ -89,10 +90,40 @@ sites! {
     ParkWakeFence = "park.wake_fence",
     /// A waker reads the mark.
     ParkReadMark = "park.read_mark",
+    /// A producer of `Ring64` shows its value; partner: `Ring64ReadSlot`.
+    Ring64Publish = "ring64.publish",
+    /// The consumer of `Ring64` looks at a slot.
+    Ring64ReadSlot = "ring64.read_slot",
+    /// The consumer of `Ring64` hands slots back; partner: `Ring64ReadHead`.
+    Ring64Release = "ring64.release",
+    /// A producer of `Ring64` reads the consumer's position.
+    Ring64ReadHead = "ring64.read_head",
+    /// A producer tells the others which head it has read; partner: `Ring64ReadSeen`.
+    Ring64StoreSeen = "ring64.store_seen",
+    /// A producer of `Ring64` reads the head that another one has read.
+    Ring64ReadSeen = "ring64.read_seen",
     /// Between a waiter's place on the list and its count of the room; partner: `WaitNotifyFence`.
     WaitEnterFence = "wait.enter_fence",
     /// Between the room that was made and the look for waiters.
     WaitNotifyFence = "wait.notify_fence",
+    /// A producer of `Ring` shows its value; partner: `ClaimReadSlot`.
+    ClaimPublish = "claim.publish",
+    /// A producer of `Ring` begins to write a slot, or somebody skips it; partner: `ClaimReadFree`.
+    ClaimChange = "claim.change",
+    /// The consumer of `Ring` looks at a slot.
+    ClaimReadSlot = "claim.read_slot",
+    /// The consumer of `Ring` hands a slot back; partner: `ClaimReadFree`.
+    ClaimFree = "claim.free",
+    /// A producer of `Ring` looks whether the next slot is free.
+    ClaimReadFree = "claim.read_free",
+    /// The consumer of `Ring` tells how far it is; partner: `ClaimReadHead`.
+    ClaimRelease = "claim.release",
+    /// Who counts the room in a `Ring` reads the consumer's position.
+    ClaimReadHead = "claim.read_head",
+    /// Somebody notes since when a claim holds him up; partner: `SightRead`.
+    SightNote = "sight.note",
+    /// Somebody who is held up looks who was first.
+    SightRead = "sight.read",
 }
 
 /// The Acquire of `site`.
@@ -115,6 +146,14 @@ mod imp {
     use std::sync::PoisonError;
     pub(crate) use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
     pub(crate) use std::sync::{Mutex, MutexGuard};
+    pub(crate) use std::thread::yield_now;
+
+    /// Lets the other hardware thread, and who has won a race, go on for `times` pauses.
+    pub(crate) fn pause(times: u32) {
+        for _ in 0..times {
+            std::hint::spin_loop();
+        }
+    }
 
     /// Locks. A lock here is never poisoned by more than a failed allocation: no foreign code runs
     /// in it, and what it guards is whole between any two steps that can panic.
@@ -152,6 +191,28 @@ mod imp {
         }
     }
 
+    /// A word that has one owner at a time, who changes by other words' orderings: in production a
+    /// relaxed atomic, since it needs no ordering of its own. Under loom it checks that.
+    pub(crate) struct Payload(AtomicU64);
+
+    impl Payload {
+        pub(crate) const fn new() -> Self {
+            Self(AtomicU64::new(0))
+        }
+
+        /// Fills the word. Its owner's.
+        #[inline(always)]
+        pub(crate) fn put(&self, value: u64) {
+            self.0.store(value, Ordering::Relaxed);
+        }
+
+        /// What the word holds. Its owner's, once after each `put`.
+        #[inline(always)]
+        pub(crate) fn take(&self) -> u64 {
+            self.0.load(Ordering::Relaxed)
+        }
+    }
+
     /// A place for one shared value that readers use in place, without a lock.
     pub(crate) struct Swap<T>(ArcSwapOption<T>);
 
@@ -177,7 +238,13 @@ mod imp {
     use crate::model::count_step;
     use crate::model::is_weakened;
     pub(crate) use loom::sync::{Arc, Mutex, MutexGuard};
+    pub(crate) use loom::thread::yield_now;
     use std::sync::PoisonError;
+
+    /// Loom's way to say that another thread has to go on, and that its stores are seen then.
+    pub(crate) fn pause(_times: u32) {
+        yield_now();
+    }
 
     /// A model of it must not park a thread by loom's `unpark`, which goes through a lock that the
     /// thread is blocked at (see `tests/models/bell.rs`).
@@ -271,6 +338,56 @@ mod imp {
         pub(crate) fn fetch_sub(&self, value: u64, order: Ordering) -> u64 {
             count_step();
             self.0.fetch_sub(value, order)
+        }
+    }
+
+    macro_rules! counted_updates {
+        ($($update:ident),+) => {
+            impl AtomicU64 {
+                $(#[track_caller]
+                pub(crate) fn $update(&self, value: u64, order: Ordering) -> u64 {
+                    count_step();
+                    self.0.$update(value, order)
+                })+
+            }
+        };
+    }
+
+    counted_updates!(fetch_add, fetch_and, fetch_max, fetch_or, fetch_sub);
+
+    /// The word, and whether it is filled. Who fills or takes must find it as the other side left
+    /// it: a relaxed load may return an older answer wherever nothing has ordered the two.
+    pub(crate) struct Payload {
+        value: loom::sync::atomic::AtomicU64,
+        filled: loom::sync::atomic::AtomicBool,
+    }
+
+    impl Payload {
+        #[track_caller]
+        pub(crate) fn new() -> Self {
+            Self {
+                value: loom::sync::atomic::AtomicU64::new(0),
+                filled: loom::sync::atomic::AtomicBool::new(false),
+            }
+        }
+
+        #[track_caller]
+        pub(crate) fn put(&self, value: u64) {
+            count_step();
+            let filled = self.filled.load(Ordering::Relaxed);
+            assert!(!filled, "filled before it was seen taken");
+            self.value.store(value, Ordering::Relaxed);
+            self.filled.store(true, Ordering::Relaxed);
+        }
+
+        #[track_caller]
+        pub(crate) fn take(&self) -> u64 {
+            count_step();
+            let filled = self.filled.load(Ordering::Relaxed);
+            assert!(filled, "taken before it was seen filled");
+            let value = self.value.load(Ordering::Relaxed);
+            self.filled.store(false, Ordering::Relaxed);
+            value
         }
     }
 
