@@ -5,11 +5,16 @@
 //! in a model build the environment variable `CORELANE_WEAKEN` names one site that becomes Relaxed
 //! (a fence: nothing), and `tests/loom_mutants.rs` demands that some model then fails.
 
-pub(crate) use imp::{Arc, AtomicBool, AtomicU64, AtomicUsize, Newest, Swap, UnsafeCell, fence};
+pub(crate) use imp::{Arc, AtomicBool, AtomicU64, AtomicUsize, Swap, UnsafeCell, fence};
 pub(crate) use imp::{Mutex, MutexGuard, lock};
+pub(crate) use imp::{Payload, pause, yield_now};
 pub(crate) use imp::{ThreadId, thread_id};
 pub(crate) use imp::{acquire_fence, release_fence};
 pub(crate) use std::sync::atomic::Ordering;
+
+mod newest;
+
+pub(crate) use newest::Newest;
 
 macro_rules! sites {
     ($($(#[$doc:meta])* $site:ident = $name:literal,)+) => {
@@ -91,6 +96,18 @@ sites! {
     ParkWakeFence = "park.wake_fence",
     /// A waker reads the mark.
     ParkReadMark = "park.read_mark",
+    /// A producer of `Ring64` shows its value; partner: `Ring64ReadSlot`.
+    Ring64Publish = "ring64.publish",
+    /// The consumer of `Ring64` looks at a slot.
+    Ring64ReadSlot = "ring64.read_slot",
+    /// The consumer of `Ring64` hands slots back; partner: `Ring64ReadHead`.
+    Ring64Release = "ring64.release",
+    /// A producer of `Ring64` reads the consumer's position.
+    Ring64ReadHead = "ring64.read_head",
+    /// A producer tells the others which head it has read; partner: `Ring64ReadSeen`.
+    Ring64StoreSeen = "ring64.store_seen",
+    /// A producer of `Ring64` reads the head that another one has read.
+    Ring64ReadSeen = "ring64.read_seen",
     /// Between a waiter's place on the list and its count of the room; partner: `WaitNotifyFence`.
     WaitEnterFence = "wait.enter_fence",
     /// Between the room that was made and the look for waiters.
@@ -109,6 +126,20 @@ sites! {
     SignalCopyFence = "signal.copy_fence",
     /// Between a set and the look for parked feeds; partner: `ParkMarkFence`.
     SignalSetFence = "signal.set_fence",
+    /// A producer of `Ring` shows its value; partner: `ClaimReadSlot`.
+    ClaimPublish = "claim.publish",
+    /// A producer of `Ring` begins to write a slot, or somebody skips it; partner: `ClaimReadFree`.
+    ClaimChange = "claim.change",
+    /// The consumer of `Ring` looks at a slot.
+    ClaimReadSlot = "claim.read_slot",
+    /// The consumer of `Ring` hands a slot back; partner: `ClaimReadFree`.
+    ClaimFree = "claim.free",
+    /// A producer of `Ring` looks whether the next slot is free.
+    ClaimReadFree = "claim.read_free",
+    /// Somebody notes since when a claim holds him up; partner: `SightRead`.
+    SightNote = "sight.note",
+    /// Somebody who is held up looks who was first.
+    SightRead = "sight.read",
 }
 
 /// The Acquire of `site`.
@@ -126,16 +157,23 @@ pub(crate) fn release(site: Site) -> Ordering {
 #[cfg(not(corelane_loom))]
 mod imp {
     use super::{Ordering, Site};
-    use arc_swap::{ArcSwap, ArcSwapOption};
+    use arc_swap::ArcSwapOption;
     pub(crate) use std::sync::Arc;
     use std::sync::PoisonError;
     pub(crate) use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
     pub(crate) use std::sync::{Mutex, MutexGuard};
-    pub(crate) use std::thread::ThreadId;
+    pub(crate) use std::thread::{ThreadId, yield_now};
 
     /// Who the calling thread is: no two threads of a process ever have one id.
     pub(crate) fn thread_id() -> ThreadId {
         std::thread::current().id()
+    }
+
+    /// Lets the other hardware thread, and who has won a race, go on for `times` pauses.
+    pub(crate) fn pause(times: u32) {
+        for _ in 0..times {
+            std::hint::spin_loop();
+        }
     }
 
     /// Locks. A lock here is never poisoned by more than a failed allocation: no foreign code runs
@@ -186,6 +224,28 @@ mod imp {
         }
     }
 
+    /// A word that has one owner at a time, who changes by other words' orderings: in production a
+    /// relaxed atomic, since it needs no ordering of its own. Under loom it checks that.
+    pub(crate) struct Payload(AtomicU64);
+
+    impl Payload {
+        pub(crate) const fn new() -> Self {
+            Self(AtomicU64::new(0))
+        }
+
+        /// Fills the word. Its owner's.
+        #[inline(always)]
+        pub(crate) fn put(&self, value: u64) {
+            self.0.store(value, Ordering::Relaxed);
+        }
+
+        /// What the word holds. Its owner's, once after each `put`.
+        #[inline(always)]
+        pub(crate) fn take(&self) -> u64 {
+            self.0.load(Ordering::Relaxed)
+        }
+    }
+
     /// A place for one shared value that readers use in place, without a lock.
     pub(crate) struct Swap<T>(ArcSwapOption<T>);
 
@@ -203,27 +263,6 @@ mod imp {
             read(value.as_deref())
         }
     }
-
-    /// A shared value that is replaced as a whole, by whoever knows the last one.
-    pub(crate) struct Newest<T>(ArcSwap<T>);
-
-    impl<T> Newest<T> {
-        pub(crate) fn new(value: std::sync::Arc<T>) -> Self {
-            Self(ArcSwap::new(value))
-        }
-
-        /// Lends the newest value, in place.
-        #[inline]
-        pub(crate) fn read<R>(&self, read: impl FnOnce(&std::sync::Arc<T>) -> R) -> R {
-            read(&self.0.load())
-        }
-
-        /// Replaces `last`, or does nothing if it is not the newest any more.
-        pub(crate) fn replace(&self, last: &std::sync::Arc<T>, next: std::sync::Arc<T>) -> bool {
-            let found = self.0.compare_and_swap(last, next);
-            std::sync::Arc::ptr_eq(&found, last)
-        }
-    }
 }
 
 #[cfg(corelane_loom)]
@@ -232,12 +271,17 @@ mod imp {
     use crate::model::count_step;
     use crate::model::is_weakened;
     pub(crate) use loom::sync::{Arc, Mutex, MutexGuard};
-    pub(crate) use loom::thread::ThreadId;
+    pub(crate) use loom::thread::{ThreadId, yield_now};
     use std::sync::PoisonError;
 
     /// Which thread of the model this is: all of them run on one of the process.
     pub(crate) fn thread_id() -> ThreadId {
         loom::thread::current().id()
+    }
+
+    /// Loom's way to say that another thread has to go on, and that its stores are seen then.
+    pub(crate) fn pause(_times: u32) {
+        yield_now();
     }
 
     /// A model of it must not park a thread by loom's `unpark`, which goes through a lock that the
@@ -331,29 +375,55 @@ mod imp {
             count_step();
             self.0.compare_exchange(current, new, success, failure)
         }
+    }
 
+    macro_rules! counted_updates {
+        ($($update:ident),+) => {
+            impl AtomicU64 {
+                $(#[track_caller]
+                pub(crate) fn $update(&self, value: u64, order: Ordering) -> u64 {
+                    count_step();
+                    self.0.$update(value, order)
+                })+
+            }
+        };
+    }
+
+    counted_updates!(fetch_add, fetch_and, fetch_max, fetch_or, fetch_sub, swap);
+
+    /// The word, and whether it is filled. Who fills or takes must find it as the other side left
+    /// it: a relaxed load may return an older answer wherever nothing has ordered the two.
+    pub(crate) struct Payload {
+        value: loom::sync::atomic::AtomicU64,
+        filled: loom::sync::atomic::AtomicBool,
+    }
+
+    impl Payload {
         #[track_caller]
-        pub(crate) fn swap(&self, value: u64, order: Ordering) -> u64 {
-            count_step();
-            self.0.swap(value, order)
+        pub(crate) fn new() -> Self {
+            Self {
+                value: loom::sync::atomic::AtomicU64::new(0),
+                filled: loom::sync::atomic::AtomicBool::new(false),
+            }
         }
 
         #[track_caller]
-        pub(crate) fn fetch_or(&self, bits: u64, order: Ordering) -> u64 {
+        pub(crate) fn put(&self, value: u64) {
             count_step();
-            self.0.fetch_or(bits, order)
+            let filled = self.filled.load(Ordering::Relaxed);
+            assert!(!filled, "filled before it was seen taken");
+            self.value.store(value, Ordering::Relaxed);
+            self.filled.store(true, Ordering::Relaxed);
         }
 
         #[track_caller]
-        pub(crate) fn fetch_add(&self, value: u64, order: Ordering) -> u64 {
+        pub(crate) fn take(&self) -> u64 {
             count_step();
-            self.0.fetch_add(value, order)
-        }
-
-        #[track_caller]
-        pub(crate) fn fetch_sub(&self, value: u64, order: Ordering) -> u64 {
-            count_step();
-            self.0.fetch_sub(value, order)
+            let filled = self.filled.load(Ordering::Relaxed);
+            assert!(filled, "taken before it was seen filled");
+            let value = self.value.load(Ordering::Relaxed);
+            self.filled.store(false, Ordering::Relaxed);
+            value
         }
     }
 
@@ -393,49 +463,6 @@ mod imp {
             let index = self.newest.load(Ordering::Acquire);
             let value = self.values.lock().unwrap_or_else(PoisonError::into_inner)[index].clone();
             read(value.as_deref())
-        }
-    }
-    /// The same for a value that is replaced by whoever knows the last one.
-    pub(crate) struct Newest<T> {
-        values: std::sync::Mutex<Vec<std::sync::Arc<T>>>,
-        newest: loom::sync::atomic::AtomicUsize,
-    }
-
-    impl<T> Newest<T> {
-        #[track_caller]
-        pub(crate) fn new(value: std::sync::Arc<T>) -> Self {
-            Self {
-                values: std::sync::Mutex::new(vec![value]),
-                newest: loom::sync::atomic::AtomicUsize::new(0),
-            }
-        }
-
-        #[track_caller]
-        pub(crate) fn read<R>(&self, read: impl FnOnce(&std::sync::Arc<T>) -> R) -> R {
-            count_step();
-            let index = self.newest.load(Ordering::Acquire);
-            let value = self.values.lock().unwrap_or_else(PoisonError::into_inner)[index].clone();
-            read(&value)
-        }
-
-        #[track_caller]
-        pub(crate) fn replace(&self, last: &std::sync::Arc<T>, next: std::sync::Arc<T>) -> bool {
-            count_step();
-            let (from, to) = {
-                let mut values = self.values.lock().unwrap_or_else(PoisonError::into_inner);
-                let from = values
-                    .iter()
-                    .position(|value| std::sync::Arc::ptr_eq(value, last));
-                values.push(next);
-                (
-                    from.expect("the last value was the newest once"),
-                    values.len() - 1,
-                )
-            };
-            let replaced =
-                self.newest
-                    .compare_exchange(from, to, Ordering::AcqRel, Ordering::Acquire);
-            replaced.is_ok()
         }
     }
 }

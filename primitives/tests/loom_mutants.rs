@@ -11,6 +11,9 @@ mod alarm;
 #[path = "models/bell.rs"]
 mod bell;
 #[cfg(corelane_loom)]
+#[path = "models/claim.rs"]
+mod claim;
+#[cfg(corelane_loom)]
 #[path = "models/lane.rs"]
 mod lane;
 #[cfg(corelane_loom)]
@@ -22,6 +25,9 @@ mod mutants;
 #[path = "models/park.rs"]
 mod park;
 #[cfg(corelane_loom)]
+#[path = "models/ring64.rs"]
+mod ring64;
+#[cfg(corelane_loom)]
 #[path = "models/signal.rs"]
 mod signal;
 #[cfg(corelane_loom)]
@@ -30,6 +36,14 @@ mod waiters;
 
 #[cfg(corelane_loom)]
 fn main() -> std::process::ExitCode {
-    let models = [park::MODELS, lane::MODELS, waiters::MODELS, signal::MODELS].concat();
+    let models = [
+        park::MODELS,
+        lane::MODELS,
+        ring64::MODELS,
+        claim::MODELS,
+        waiters::MODELS,
+        signal::MODELS,
+    ]
+    .concat();
     mutants::run(&models, corelane_primitives::model::sites())
 }

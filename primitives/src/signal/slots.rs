@@ -5,7 +5,9 @@
 //! has replaced a published slot frees it (Release). Whoever reads a slot may find it written
 //! meanwhile, which it finds out by itself (see `plain`).
 
-use crate::sync::{AtomicU64, Ordering, Site, acquire, acquire_fence, release, release_fence};
+use crate::sync::{
+    AtomicU64, Ordering, Site, acquire, acquire_fence, release, release_fence, yield_now,
+};
 use std::sync::OnceLock;
 
 /// Slots of a block.
@@ -103,7 +105,7 @@ impl Slots {
                     });
                 }
             }
-            std::thread::yield_now();
+            yield_now();
         }
     }
 

@@ -1,0 +1,10 @@
+//! What a ring by claim promises, on one thread and on many.
+#![cfg(not(corelane_loom))]
+
+mod claims;
+mod clock;
+mod counts;
+mod flow;
+mod values;
+mod waits;
+mod wakes;
