@@ -35,7 +35,7 @@ mod imp {
     use loom::sync::atomic::{AtomicUsize, Ordering};
     use std::sync::{Arc, Mutex, PoisonError};
 
-    /// All values ever published, and the index of the newest as an atomic, so that a reader may see
+    /// All values ever published, and the index of the newest as an atomic: a reader may see
     /// an older one exactly where the memory model lets it.
     pub(crate) struct Newest<T> {
         values: Mutex<Vec<Arc<T>>>,
