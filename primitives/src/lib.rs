@@ -139,6 +139,7 @@ pub mod model;
 mod pad;
 mod panics;
 mod park;
+mod push_wait;
 mod ring64;
 mod ring_error;
 mod sync;
