@@ -156,7 +156,7 @@ pub use lane::lane_with_start;
 pub use lane::{Consumer, Producer, ReadChunk, WriteChunk, lane, try_lane};
 pub use park::{Epoch, Parker, SleepWord};
 pub use ring_error::{PushError, RingError, SteppedOver};
-pub use ring64::{Claim64, Consumer64, Ring64, Shards64};
+pub use ring64::{Claim64, ClaimError, Consumer64, Ring64, Ring64Builder, Shards64};
 pub use timers::{TimerId, Timers};
 
 /// What the tests of this crate ask of its inner parts. No part of the public interface.
