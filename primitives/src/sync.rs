@@ -116,10 +116,6 @@ sites! {
     ClaimFree = "claim.free",
     /// A producer of `Ring` looks whether the next slot is free.
     ClaimReadFree = "claim.read_free",
-    /// The consumer of `Ring` tells how far it is; partner: `ClaimReadHead`.
-    ClaimRelease = "claim.release",
-    /// Who counts the room in a `Ring` reads the consumer's position.
-    ClaimReadHead = "claim.read_head",
     /// Somebody notes since when a claim holds him up; partner: `SightRead`.
     SightNote = "sight.note",
     /// Somebody who is held up looks who was first.
@@ -321,24 +317,6 @@ mod imp {
             count_step();
             self.0.compare_exchange(current, new, success, failure)
         }
-
-        #[track_caller]
-        pub(crate) fn swap(&self, value: u64, order: Ordering) -> u64 {
-            count_step();
-            self.0.swap(value, order)
-        }
-
-        #[track_caller]
-        pub(crate) fn fetch_add(&self, value: u64, order: Ordering) -> u64 {
-            count_step();
-            self.0.fetch_add(value, order)
-        }
-
-        #[track_caller]
-        pub(crate) fn fetch_sub(&self, value: u64, order: Ordering) -> u64 {
-            count_step();
-            self.0.fetch_sub(value, order)
-        }
     }
 
     macro_rules! counted_updates {
@@ -353,7 +331,7 @@ mod imp {
         };
     }
 
-    counted_updates!(fetch_add, fetch_and, fetch_max, fetch_or, fetch_sub);
+    counted_updates!(fetch_add, fetch_and, fetch_max, fetch_or, fetch_sub, swap);
 
     /// The word, and whether it is filled. Who fills or takes must find it as the other side left
     /// it: a relaxed load may return an older answer wherever nothing has ordered the two.

@@ -149,6 +149,8 @@ async fn stop_waits_for_calls_under_way() {
                     yield_now().await;
                     assert!(!part.book.dropped().contains(&shard().index()));
                 }
+                // Longer than a stop without a deadline would give it.
+                corelane::time::sleep(Duration::from_millis(2)).await;
                 part.add(3)
             })
         })

@@ -6,7 +6,7 @@ use crate::drain::DrainTime;
 use crate::pad::CachePadded;
 use crate::panics::Panics;
 use crate::park::Parker;
-use crate::sync::{AtomicU64, Ordering, Site, acquire, release};
+use crate::sync::{AtomicU64, Ordering};
 use crate::timers::Clock;
 use crate::waiters::WaitList;
 use crate::{PushError, RingError};
@@ -219,11 +219,16 @@ impl<T> Shared<T> {
         if tail & CLOSED != 0 {
             return usize::MAX;
         }
-        // Acquire, partner ClaimRelease: a push that relies on this finds the slots free.
-        let head = self.back.head.load(acquire(Site::ClaimReadHead));
-        let used = distance(head, tail);
-        // The head may have passed that tail.
-        self.slots.capacity().saturating_sub(used as usize)
+        // Relaxed: a push that relies on this still looks at its slot, and tries again if this was
+        // quicker than that. Whether it is looked at at all is a matter of fences and the lock.
+        let head = self.back.head.load(Ordering::Relaxed);
+        // A tail that the head has passed was read too early: the ring was empty since.
+        let used = if distance(tail, head) <= self.slots.capacity() as u64 {
+            0
+        } else {
+            distance(head, tail) as usize
+        };
+        self.slots.capacity().saturating_sub(used)
     }
 
     pub(super) fn add_producer(&self) {
@@ -257,8 +262,8 @@ impl<T> Shared<T> {
             let before = self.back.skipped.load(Ordering::Relaxed);
             self.back.skipped.store(before + skipped, Ordering::Relaxed);
         }
-        // Release, partner ClaimReadHead: the slots are free.
-        self.back.head.store(head, release(Site::ClaimRelease));
+        // Relaxed: it is a count; each slot's word says by itself that it is free.
+        self.back.head.store(head, Ordering::Relaxed);
     }
 
     /// The consumer's: looks whether the ring is fuller than ever, before it takes from `head`.
