@@ -146,6 +146,7 @@ pub mod model;
 mod pad;
 mod panics;
 mod park;
+mod push_wait;
 mod ring64;
 mod ring_error;
 mod signal;
@@ -163,7 +164,7 @@ pub use lane::lane_with_start;
 pub use lane::{Consumer, Producer, ReadChunk, WriteChunk, lane, try_lane};
 pub use park::{Epoch, Parker, SleepWord};
 pub use ring_error::{PushError, RingError, SteppedOver};
-pub use ring64::{Claim64, Consumer64, Ring64, Shards64};
+pub use ring64::{Claim64, ClaimError, Consumer64, Ring64, Ring64Builder, Shards64};
 pub use signal::{
     Changes, DetachedChanges, Plain, PlainSignal, Shared, Signal, SignalStats, Version, WeakSignal,
 };
