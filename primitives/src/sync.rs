@@ -5,8 +5,9 @@
 //! in a model build the environment variable `CORELANE_WEAKEN` names one site that becomes Relaxed
 //! (a fence: nothing), and `tests/loom_mutants.rs` demands that some model then fails.
 
-pub(crate) use imp::{Arc, AtomicBool, AtomicU64, AtomicUsize, Swap, UnsafeCell, fence};
+pub(crate) use imp::{Arc, AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Swap, UnsafeCell, fence};
 pub(crate) use imp::{Mutex, MutexGuard, lock};
+pub(crate) use imp::{ThreadId, thread_id};
 pub(crate) use std::sync::atomic::Ordering;
 
 macro_rules! sites {
@@ -40,6 +41,14 @@ sites! {
     LaneLeave = "lane.leave",
     /// The consumer reads whether the producer has left.
     LaneReadLeft = "lane.read_left",
+    /// The tail moves on; partner: `TopicReadTail`.
+    TopicMoveTail = "topic.move_tail",
+    /// A reader or a writer reads the tail.
+    TopicReadTail = "topic.read_tail",
+    /// Nodes are allocated; partner: `TopicReadChunk`.
+    TopicPutChunk = "topic.put_chunk",
+    /// Somebody looks for a node.
+    TopicReadChunk = "topic.read_chunk",
     /// A value is appended to a topic's log; partner: `TopicReadSlot`.
     TopicAppend = "topic.append",
     /// A reader or a writer reads the word of a slot.
@@ -113,8 +122,14 @@ mod imp {
     use arc_swap::ArcSwapOption;
     pub(crate) use std::sync::Arc;
     use std::sync::PoisonError;
-    pub(crate) use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
+    pub(crate) use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize};
     pub(crate) use std::sync::{Mutex, MutexGuard};
+    pub(crate) use std::thread::ThreadId;
+
+    /// Who the calling thread is: no two threads of a process ever have one id.
+    pub(crate) fn thread_id() -> ThreadId {
+        std::thread::current().id()
+    }
 
     /// Locks. A lock here is never poisoned by more than a failed allocation: no foreign code runs
     /// in it, and what it guards is whole between any two steps that can panic.
@@ -176,8 +191,15 @@ mod imp {
     use super::{Ordering, Site};
     use crate::model::count_step;
     use crate::model::is_weakened;
+    pub(crate) use loom::sync::atomic::AtomicPtr;
     pub(crate) use loom::sync::{Arc, Mutex, MutexGuard};
+    pub(crate) use loom::thread::ThreadId;
     use std::sync::PoisonError;
+
+    /// Which thread of the model this is: all of them run on one of the process.
+    pub(crate) fn thread_id() -> ThreadId {
+        loom::thread::current().id()
+    }
 
     /// A model of it must not park a thread by loom's `unpark`, which goes through a lock that the
     /// thread is blocked at (see `tests/models/bell.rs`).

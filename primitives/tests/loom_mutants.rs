@@ -22,11 +22,14 @@ mod mutants;
 #[path = "models/park.rs"]
 mod park;
 #[cfg(corelane_loom)]
+#[path = "models/topic.rs"]
+mod topic;
+#[cfg(corelane_loom)]
 #[path = "models/waiters.rs"]
 mod waiters;
 
 #[cfg(corelane_loom)]
 fn main() -> std::process::ExitCode {
-    let models = [park::MODELS, lane::MODELS, waiters::MODELS].concat();
+    let models = [park::MODELS, lane::MODELS, waiters::MODELS, topic::MODELS].concat();
     mutants::run(&models, corelane_primitives::model::sites())
 }

@@ -10,10 +10,9 @@ use super::settings::TopicOverflow;
 use super::word::{NodeIndex, Word};
 use crate::pad::CachePadded;
 use crate::park::Parker;
-use crate::sync::{AtomicU64, Ordering, Site, acquire, fence, release};
+use crate::sync::{AtomicU64, Ordering, Site, ThreadId, acquire, fence, release};
 use std::cell::RefCell;
 use std::sync::Arc;
-use std::thread::ThreadId;
 use thread_aware::affinity::Affinity;
 
 /// A window that holds nothing.

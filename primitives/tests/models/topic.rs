@@ -1,0 +1,346 @@
+//! Models of the topic's log.
+//!
+//! Values have a count (std's, which orders nothing here), so that one dropped twice or never
+//! fails the model, and stand in cells that loom watches.
+
+use crate::bell::{Bell, wait};
+use crate::models::explore;
+use corelane_primitives::{DetachedFeed, Feed, NextError, Topic, TopicOverflow};
+use loom::thread;
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::task::{Context, Waker};
+
+/// Name and model, in the order in which mutants meet them.
+pub(crate) const MODELS: &[(&str, fn())] = &[
+    ("copied_nodes_are_reused", copied_nodes_are_reused),
+    (
+        "coming_feed_is_seen_or_starts_behind",
+        coming_feed_is_seen_or_starts_behind,
+    ),
+    ("newest_values_are_read_whole", newest_values_are_read_whole),
+    ("oldest_values_are_kept", oldest_values_are_kept),
+    (
+        "leaving_feed_leaves_no_value_behind",
+        leaving_feed_leaves_no_value_behind,
+    ),
+    (
+        "two_publishers_have_one_order",
+        two_publishers_have_one_order,
+    ),
+    (
+        "handle_of_two_threads_keeps_one_node",
+        handle_of_two_threads_keeps_one_node,
+    ),
+    ("waiting_feed_is_woken", waiting_feed_is_woken),
+    ("duty_is_handed_on", duty_is_handed_on),
+    ("closing_is_one_step", closing_is_one_step),
+    ("waiting_publisher_is_woken", waiting_publisher_is_woken),
+];
+
+#[derive(Clone, Debug)]
+struct Token(
+    u64,
+    #[expect(dead_code, reason = "its count is looked at")] Arc<()>,
+);
+
+/// Makes values, and tells at the end whether all are gone.
+#[derive(Default)]
+struct Mint(Arc<()>);
+
+impl Mint {
+    fn token(&self, number: u64) -> Token {
+        Token(number, self.0.clone())
+    }
+
+    fn clone(&self) -> Self {
+        Self(self.0.clone())
+    }
+
+    fn check(self) {
+        assert_eq!(Arc::strong_count(&self.0), 1, "a value was never dropped");
+    }
+}
+
+fn topic(capacity: usize, overflow: TopicOverflow) -> Topic<Token> {
+    Topic::new(capacity, overflow)
+}
+
+fn number<P>(feed: &mut Feed<Token, P>) -> Result<u64, NextError> {
+    feed.try_next().map(|token| token.0)
+}
+
+fn drain<P>(feed: &mut Feed<Token, P>) -> Vec<u64> {
+    std::iter::from_fn(|| number(feed).ok()).collect()
+}
+
+fn wait_for(feed: &mut Feed<Token>) -> Option<u64> {
+    let mut next = pin!(feed.next());
+    let (item, _) = wait(|cx| next.as_mut().poll(cx));
+    item.map(|answer| answer.expect("a topic's feed does not fail").0)
+}
+
+/// Two appends put out what the feed is reading: their nodes are written again only afterwards.
+pub(crate) fn copied_nodes_are_reused() {
+    explore(|| {
+        let mint = Mint::default();
+        let topic = topic(2, TopicOverflow::Backpressure);
+        let mut feed = topic.subscribe();
+        for value in 0..4 {
+            topic.try_publish(mint.token(value)).expect("there is room");
+            if value < 2 {
+                assert_eq!(number(&mut feed), Ok(value));
+            }
+        }
+        let minting = mint.clone();
+        let publisher = thread::spawn(move || {
+            let published = (4..6).take_while(|value| {
+                let published = topic.try_publish(minting.token(*value));
+                published.is_ok()
+            });
+            published.count()
+        });
+        let mut taken = vec![];
+        for _ in 0..3 {
+            taken.extend(number(&mut feed));
+        }
+        let published = publisher.join().expect("it does not panic");
+        taken.extend(drain(&mut feed));
+        assert_eq!(taken, (2..4 + published as u64).collect::<Vec<_>>());
+        drop(feed);
+        mint.check();
+    });
+}
+
+/// The publisher has seen the new feed, or its value is at most the first one there.
+pub(crate) fn coming_feed_is_seen_or_starts_behind() {
+    explore(|| {
+        let mint = Mint::default();
+        let topic = topic(2, TopicOverflow::Backpressure);
+        let mut old = topic.subscribe();
+        let publishing = topic.clone();
+        let minting = mint.clone();
+        let publisher = thread::spawn(move || {
+            let published = (0..2).take_while(|value| {
+                let published = publishing.try_publish(minting.token(*value));
+                published.is_ok()
+            });
+            published.count()
+        });
+        let new = topic.subscribe_with(1, TopicOverflow::Backpressure);
+        let mut new = new.expect("1 is at most 2");
+        let published = publisher.join().expect("it does not panic");
+        assert!(new.stats().lag <= 1);
+        let all = drain(&mut old);
+        assert_eq!(all, (0..published as u64).collect::<Vec<_>>());
+        assert!(all.ends_with(&drain(&mut new)));
+        drop((topic, old, new));
+        mint.check();
+    });
+}
+
+/// A writer laps the reader in the middle of a copy.
+pub(crate) fn newest_values_are_read_whole() {
+    explore(|| {
+        let mint = Mint::default();
+        let topic = topic(1, TopicOverflow::DropOldest);
+        let mut feed = topic.subscribe();
+        topic.try_publish(mint.token(0)).expect("it is never full");
+        let minting = mint.clone();
+        let publisher = thread::spawn(move || {
+            for value in 1..3 {
+                let published = topic.try_publish(minting.token(value));
+                published.expect("it is never full");
+            }
+        });
+        let mut taken: Vec<u64> = number(&mut feed).into_iter().collect();
+        publisher.join().expect("it does not panic");
+        taken.extend(drain(&mut feed));
+        assert!(taken.is_sorted_by(|earlier, later| earlier < later));
+        assert_eq!(taken.last(), Some(&2));
+        let stats = feed.stats();
+        assert_eq!(stats.delivered + stats.dropped, 3);
+        drop(feed);
+        mint.check();
+    });
+}
+
+/// Writers go on past what a reader keeps; it gets the oldest all the same.
+pub(crate) fn oldest_values_are_kept() {
+    explore(|| {
+        let mint = Mint::default();
+        let topic = topic(1, TopicOverflow::DropNew);
+        let mut feed = topic.subscribe();
+        let minting = mint.clone();
+        let publisher = thread::spawn(move || {
+            for value in 0..3 {
+                let published = topic.try_publish(minting.token(value));
+                published.expect("it is never full");
+            }
+        });
+        let mut taken: Vec<u64> = number(&mut feed).into_iter().collect();
+        publisher.join().expect("it does not panic");
+        taken.extend(drain(&mut feed));
+        assert!(taken.is_sorted_by(|earlier, later| earlier < later));
+        assert!(taken.first() == Some(&0), "{taken:?}");
+        let stats = feed.stats();
+        assert_eq!(stats.delivered + stats.dropped, 3);
+        drop(feed);
+        mint.check();
+    });
+}
+
+/// The feed goes while its window has just been seen.
+pub(crate) fn leaving_feed_leaves_no_value_behind() {
+    explore(|| {
+        let mint = Mint::default();
+        let topic = topic(1, TopicOverflow::Backpressure);
+        let keeping = topic.subscribe_with(1, TopicOverflow::DropNew);
+        let keeping = keeping.expect("1 is at most 1").detach();
+        let mut rest = topic.subscribe_with(1, TopicOverflow::DropOldest);
+        topic.try_publish(mint.token(0)).expect("it is never full");
+        let leaving = thread::spawn(move || drop(keeping));
+        for value in 1..3 {
+            let published = topic.try_publish(mint.token(value));
+            published.expect("it is never full");
+        }
+        leaving.join().expect("it does not panic");
+        assert_eq!(rest.as_mut().map(drain), Ok(vec![2]));
+        drop((topic, rest));
+        mint.check();
+    });
+}
+
+pub(crate) fn two_publishers_have_one_order() {
+    explore(|| {
+        let mint = Mint::default();
+        let topic = topic(2, TopicOverflow::Backpressure);
+        let mut feeds = [topic.subscribe().detach(), topic.subscribe().detach()];
+        let publishing = topic.clone();
+        let minting = mint.clone();
+        let publisher = thread::spawn(move || {
+            let published = publishing.try_publish(minting.token(1));
+            published.expect("there is room");
+        });
+        topic.try_publish(mint.token(0)).expect("there is room");
+        publisher.join().expect("it does not panic");
+        let taken = feeds.each_mut().map(drain);
+        assert_eq!(taken[0], taken[1]);
+        assert_eq!(taken[0].len(), 2);
+        drop((topic, feeds));
+        mint.check();
+    });
+}
+
+/// Both threads take and keep nodes of one handle, and what one emptied the other fills.
+pub(crate) fn handle_of_two_threads_keeps_one_node() {
+    explore(|| {
+        let mint = Mint::default();
+        let topic = Arc::new(topic(1, TopicOverflow::DropOldest));
+        let mut feed = topic.subscribe();
+        topic.try_publish(mint.token(0)).expect("it is never full");
+        let publishing = topic.clone();
+        let minting = mint.clone();
+        let publisher = thread::spawn(move || {
+            let published = publishing.try_publish(minting.token(1));
+            published.expect("it is never full");
+        });
+        topic.try_publish(mint.token(2)).expect("it is never full");
+        publisher.join().expect("it does not panic");
+        let taken = drain(&mut feed);
+        assert!(taken == [1] || taken == [2]);
+        drop((topic, feed));
+        mint.check();
+    });
+}
+
+pub(crate) fn waiting_feed_is_woken() {
+    explore(|| {
+        let topic = topic(1, TopicOverflow::Backpressure);
+        let mut feed = topic.subscribe();
+        let publishing = topic.clone();
+        thread::spawn(move || {
+            let published = publishing.try_publish(Mint::default().token(7));
+            published.expect("there is room");
+            // The handle stays, so that its end wakes nobody.
+            std::mem::forget(publishing);
+        });
+        assert_eq!(wait_for(&mut feed), Some(7));
+        let stats = topic.stats();
+        assert!(stats.bells <= 1 && stats.scans <= 1);
+    });
+}
+
+/// Who was to be rung gives up at the moment of the ring: the other feed is woken.
+pub(crate) fn duty_is_handed_on() {
+    explore(|| {
+        let topic = topic(1, TopicOverflow::Backpressure);
+        let mut first = topic.subscribe();
+        let mut second = topic.subscribe();
+        let mut given_up = Box::pin(first.next());
+        let mut cx = Context::from_waker(Waker::noop());
+        assert!(given_up.as_mut().poll(&mut cx).is_pending());
+        let bell = Arc::new(Bell::default());
+        let waker = Waker::from(bell.clone());
+        let mut next = Box::pin(second.next());
+        let polled = next.as_mut().poll(&mut Context::from_waker(&waker));
+        assert!(polled.is_pending());
+        let publishing = topic.clone();
+        let publisher = thread::spawn(move || {
+            let published = publishing.try_publish(Mint::default().token(7));
+            published.expect("there is room");
+            std::mem::forget(publishing);
+        });
+        drop(given_up);
+        publisher.join().expect("it does not panic");
+        // Twice where the handing on and the publish meet.
+        assert!((1..=2).contains(&bell.rings()));
+    });
+}
+
+/// A publish beside a close is accepted and then delivered, or refused.
+pub(crate) fn closing_is_one_step() {
+    explore(|| {
+        let topic = topic(1, TopicOverflow::Backpressure);
+        let mut feed = topic.subscribe();
+        let publishing = topic.clone();
+        let accepted = Arc::new(std::sync::Mutex::new(None));
+        let told = accepted.clone();
+        thread::spawn(move || {
+            let published = publishing.try_publish(Mint::default().token(7));
+            *told.lock().expect("nobody panics") = Some(published.is_ok());
+            std::mem::forget(publishing);
+        });
+        let closing = topic.clone();
+        thread::spawn(move || {
+            closing.close();
+            std::mem::forget(closing);
+        });
+        let first = wait_for(&mut feed);
+        if first.is_some() {
+            assert_eq!(wait_for(&mut feed), None);
+        }
+        if let Some(accepted) = *accepted.lock().expect("nobody panics") {
+            assert_eq!(accepted, first.is_some());
+        }
+    });
+}
+
+pub(crate) fn waiting_publisher_is_woken() {
+    explore(|| {
+        let topic = topic(1, TopicOverflow::Backpressure);
+        let feed = topic.subscribe();
+        topic
+            .try_publish(Mint::default().token(0))
+            .expect("there is room");
+        let feed: DetachedFeed<Token> = feed.detach();
+        thread::spawn(move || {
+            let mut feed = feed;
+            assert_eq!(number(&mut feed), Ok(0));
+            std::mem::forget(feed);
+        });
+        let mut publish = pin!(topic.publish(Mint::default().token(1)));
+        let (published, rings) = wait(|cx| Pin::new(&mut publish).poll(cx));
+        assert!(published.is_ok() && rings <= 1);
+    });
+}
