@@ -67,6 +67,12 @@ fn closing_is_one_step() {
     topic::closing_is_one_step();
 }
 
+// proves: T-9
+#[test]
+fn closing_wakes_a_waiting_feed() {
+    topic::closing_wakes_a_waiting_feed();
+}
+
 #[test]
 fn waiting_publisher_is_woken() {
     topic::waiting_publisher_is_woken();
@@ -76,5 +82,5 @@ fn waiting_publisher_is_woken() {
 #[test]
 fn every_model_is_listed() {
     println!("models: {}", topic::MODELS.len());
-    assert_eq!(topic::MODELS.len(), 11);
+    assert_eq!(topic::MODELS.len(), 12);
 }
