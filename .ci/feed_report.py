@@ -60,6 +60,7 @@ def main():
             f"{wanted.shards} shards": wanted.shards in (None, report["shards"]),
             "updates": report["updates"] > 0 and report["updates_per_s"] > 0,
             "no trouble": report["gaps"] + report["malformed"] + report["refused"] == 0,
+            "a relocation a shard": report["relocations"] >= report["shards"],
             "ages in order": 0 < ages["p50"] <= ages["p99"] <= ages["p999"] <= ages["max"],
             "whole hashes": all(len(book["sha256"]) == 64 for book in report["books"]),
         }

@@ -13,6 +13,7 @@ use thread_aware::affinity::Affinity;
 use thread_aware::{Arc, PerCore, ThreadAware};
 
 use crate::driver::RingKeepalive;
+use crate::idle::{self, Books};
 use crate::inbox::Inbox;
 use crate::mesh::{Doorbells, Pair};
 use crate::metrics::ShardCounters;
@@ -185,21 +186,14 @@ impl Table {
         over
     }
 
-    /// Whether no shard has a task, and none will get one but from outside.
     fn is_idle(&self) -> bool {
-        // A task that waits for another shard is live meanwhile. One that ended while this looked
-        // may have left another on a shard that was looked at before it: then the second look finds
-        // a task more. The inbox comes first: what has left it is a task already.
-        let tasks = |member: &StdArc<Member>| {
-            let waits = member.inbox.has_any();
-            let ended = member.counters.ended.value_published();
-            (!waits && ended == member.counters.spawned.value()).then_some(ended)
-        };
-        let look = || self.members.iter().map(tasks);
-        look().all(|ended| ended.is_some()) && {
-            let before: Vec<_> = look().collect();
-            before.iter().all(Option::is_some) && look().eq(before)
-        }
+        idle::is_idle(|| {
+            self.members.iter().map(|member| Books {
+                inbox: &member.inbox,
+                spawned: &member.counters.spawned,
+                ended: &member.counters.ended,
+            })
+        })
     }
 
     /// Asks all shards to end by themselves until `until`.

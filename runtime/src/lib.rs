@@ -236,6 +236,7 @@ mod driver;
 pub mod entry;
 mod error;
 mod home;
+mod idle;
 mod inbox;
 pub mod io;
 mod local;

@@ -8,6 +8,8 @@ pub(crate) use std::sync::atomic::{
     AtomicBool, AtomicI32, AtomicU8, AtomicU16, AtomicU64, Ordering,
 };
 
+use modelled::Site;
+
 /// Atomics from std or, under `--cfg corelane_loom`, from loom.
 ///
 /// Every ordering that matters has a [`Site`](modelled::Site). In ordinary builds a site vanishes;
@@ -16,9 +18,13 @@ pub(crate) use std::sync::atomic::{
 pub(crate) mod modelled {
     #[cfg(corelane_loom)]
     pub(crate) use loom::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU64};
+    #[cfg(corelane_loom)]
+    pub(crate) use loom::sync::{Mutex, MutexGuard};
     pub(crate) use std::sync::atomic::Ordering;
     #[cfg(not(corelane_loom))]
     pub(crate) use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU64};
+    #[cfg(not(corelane_loom))]
+    pub(crate) use std::sync::{Mutex, MutexGuard};
 
     /// A place whose ordering a model must depend on.
     #[derive(Clone, Copy)]
@@ -59,6 +65,18 @@ pub(crate) mod modelled {
         ITEM_CANCEL_FENCE = "item.cancel_fence",
         /// Between who works and the look at the cancel.
         ITEM_ENTER_FENCE = "item.enter_fence",
+        /// A departure is told of; partner: `INBOX_TAKE_DEPARTED`.
+        INBOX_DEPART = "inbox.depart",
+        /// The shard takes back that it was told of departures.
+        INBOX_TAKE_DEPARTED = "inbox.take_departed",
+        /// A shard is done with one thing of its inbox; partner: `INBOX_LOOK`.
+        INBOX_STARTED = "inbox.started",
+        /// Who drains looks for what is left in an inbox.
+        INBOX_LOOK = "inbox.look",
+        /// A task of a shard has ended; partner: `ENDED_LOOK`.
+        ENDED_PUBLISH = "ended.publish",
+        /// Who drains looks how many tasks have ended.
+        ENDED_LOOK = "ended.look",
     }
 
     /// The Acquire of `site`.
@@ -117,7 +135,7 @@ pub(crate) mod modelled {
 ///
 /// Adding is a load and a store, not a read-modify-write: the owner is the only writer.
 #[derive(Debug, Default)]
-pub(crate) struct Counter(AtomicU64);
+pub(crate) struct Counter(modelled::AtomicU64);
 
 impl Counter {
     /// Adds `n`. Only the owning shard calls this.
@@ -136,13 +154,13 @@ impl Counter {
         // Release: pairs with the Acquire in `value_published`.
         self.0.store(
             self.0.load(Ordering::Relaxed).wrapping_add(n),
-            Ordering::Release,
+            modelled::release(Site::ENDED_PUBLISH),
         );
     }
 
     /// The value now, and what its shard did before it published it. Any thread.
     pub(crate) fn value_published(&self) -> u64 {
-        self.0.load(Ordering::Acquire)
+        self.0.load(modelled::acquire(Site::ENDED_LOOK))
     }
 
     /// Raises the value to `n` if it is below. Only the owning shard calls this.

@@ -14,7 +14,7 @@ use std::time::Duration;
 use corelane::net::{TcpListener, TcpStream};
 use corelane::task::yield_now;
 use corelane::time::{Instant, sleep, sleep_until};
-use corelane::{Inlet, Outlet, Placement, Runtime, metrics, shards, shutdown, spawn};
+use corelane::{Inlet, Outlet, Placement, Runtime, SubmitError, metrics, shards, shutdown, spawn};
 use corelane_primitives::lane;
 use tcp_pair::pair;
 
@@ -292,4 +292,47 @@ fn call_from_outside_is_answered_past_a_waker_that_panics() {
     }
     assert_eq!(running.metrics().shards[0].tasks_panicked, 0);
     running.shutdown(Duration::from_secs(60)).unwrap();
+}
+
+/// Panics when it is dropped.
+struct Fragile;
+
+impl Drop for Fragile {
+    fn drop(&mut self) {
+        panic!("a capture that panics in its drop");
+    }
+}
+
+// proves: RT-18
+#[test]
+fn call_from_outside_that_panics_in_its_drop_ends_with_its_shard() {
+    const LIMIT: Duration = Duration::from_secs(60);
+    let running = Runtime::builder()
+        .placement(Placement::Unpinned(1))
+        .start()
+        .unwrap();
+    let shard = running.shard(0);
+    let (enter, entered) = std::sync::mpsc::channel();
+    let busy = shard.submit(move || async move {
+        enter.send(()).unwrap();
+        // Keeps the shard in this poll until its runtime ends.
+        let limit = Instant::now().saturating_add(LIMIT);
+        let mut end = pin!(shutdown::wait());
+        let mut cx = Context::from_waker(Waker::noop());
+        while end.as_mut().poll(&mut cx).is_pending() && Instant::now() < limit {
+            std::hint::spin_loop();
+        }
+    });
+    entered.recv_timeout(LIMIT).unwrap();
+    let calls: Vec<_> = (0..4)
+        .map(|_| {
+            let fragile = Fragile;
+            shard.submit(move || async move { std::mem::forget(fragile) })
+        })
+        .collect();
+    running.shutdown(Duration::ZERO).unwrap();
+    drop(busy);
+    for call in calls {
+        assert!(matches!(call.wait(), Err(SubmitError::Panicked(_))));
+    }
 }

@@ -11,6 +11,12 @@ mod doorbells;
 #[path = "../../primitives/tests/models/explore.rs"]
 mod explore;
 #[cfg(corelane_loom)]
+#[path = "models/idle.rs"]
+mod idle;
+#[cfg(corelane_loom)]
+#[path = "models/inbox.rs"]
+mod inbox;
+#[cfg(corelane_loom)]
 #[path = "models/item.rs"]
 mod item;
 #[cfg(corelane_loom)]
@@ -30,6 +36,8 @@ fn main() -> std::process::ExitCode {
         doorbells::MODELS,
         returns::MODELS,
         item::MODELS,
+        inbox::MODELS,
+        idle::MODELS,
     ];
     let models = models.concat();
     mutants::run(&models, corelane::model::sites())

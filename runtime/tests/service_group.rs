@@ -5,8 +5,9 @@ use std::future::{pending, poll_fn};
 use std::pin::pin;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, mpsc};
 use std::task::Poll;
+use std::time::Duration;
 
 use corelane::metrics::snapshot;
 use corelane::task::yield_now;
@@ -127,6 +128,58 @@ async fn cancelled_call_is_in_flight_until_its_target_has_dropped_it() {
         assert!(load.most.load(Ordering::Relaxed) <= 1);
         assert_eq!(group.in_flight(target), 0);
     }
+}
+
+/// Waits until `count` is not 0.
+async fn begun(count: &AtomicUsize) {
+    for _ in 0..10_000_000 {
+        if count.load(Ordering::Relaxed) > 0 {
+            return;
+        }
+        yield_now().await;
+    }
+    panic!("it never began");
+}
+
+// proves: RT-9
+#[corelane::test(shards = 2, uring, epoll)]
+async fn cancelled_call_keeps_its_credit_while_its_target_is_busy() {
+    let group = ServiceGroup::new(1);
+    let there = shards()[1].clone();
+    let (load, occupied) = (Load::default(), Load::default());
+    let running = load.clone();
+    let first = group.submit(&there, move || async move {
+        let _running = Running::new(running);
+        pending::<()>().await;
+    });
+    begun(&load.now).await;
+    let (release, released) = mpsc::channel::<()>();
+    let busy = occupied.clone();
+    let occupier = there.submit(move || async move {
+        let _running = Running::new(busy);
+        // A sender that is gone releases too.
+        let _ = released.recv_timeout(Duration::from_secs(30));
+    });
+    begun(&occupied.now).await;
+    drop(first);
+    for _ in 0..100 {
+        yield_now().await;
+        assert_eq!(group.in_flight(&there), 1);
+    }
+    let left = load.clone();
+    let mut next = group.submit(
+        &there,
+        move || async move { left.now.load(Ordering::Relaxed) },
+    );
+    assert!(!is_ready(&mut next).await);
+    drop(release);
+    assert_eq!(
+        next.await.unwrap(),
+        0,
+        "the target dropped the first one before"
+    );
+    occupier.await.unwrap();
+    assert_eq!(group.in_flight(&there), 0);
 }
 
 // proves: RT-9

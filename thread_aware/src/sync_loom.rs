@@ -1,7 +1,7 @@
 //! The model build's side of `sync.rs`: loom's types, with each write noted.
 
 use super::{Ordering, Owned, Site};
-use crate::model::note_write;
+use crate::model::{note_read, note_write};
 pub(crate) use loom::cell::UnsafeCell;
 pub(crate) use loom::sync::{Condvar, Mutex, MutexGuard};
 use std::sync::OnceLock;
@@ -61,6 +61,7 @@ macro_rules! noted_atomic {
 
             #[track_caller]
             pub(crate) fn load(&self, order: Ordering) -> $value {
+                note_read();
                 self.0.load(order)
             }
 

@@ -5,6 +5,7 @@ use std::{collections::HashSet, thread};
 use proptest::prelude::*;
 use thread_aware::affinity::{Affinity, pinned_affinities};
 
+// proves: TA-9
 #[test]
 fn an_affinity_fits_in_two_words_and_copies() {
     assert!(size_of::<Affinity>() <= 16);
@@ -13,6 +14,7 @@ fn an_affinity_fits_in_two_words_and_copies() {
     assert_eq!(copied, all[0]);
 }
 
+// proves: TA-9
 #[test]
 fn different_shapes_of_equal_size_do_not_alias() {
     let shapes: [&[usize]; 6] = [&[4], &[2, 2], &[1, 3], &[3, 1], &[4, 0], &[0, 4]];
@@ -89,6 +91,7 @@ proptest! {
         prop_assert!(all.is_sorted_by_key(|a| a.memory_region_index()));
     }
 
+    // proves: TA-9
     #[test]
     fn equal_shapes_are_equal_and_different_ones_share_no_topology(
         a in prop::collection::vec(1_usize..4, 1..5),

@@ -156,8 +156,11 @@ fn panicking_drop_leaves_no_other_value_behind() {
     let handle = Arc::<_, PerCore>::try_from_values(values, cores[0]).expect("all are there");
     assert_eq!(living.load(Relaxed), 3);
     assert!(!handle.1 && handle.0.0.load(Relaxed) == 3);
+    // Also while somebody keeps the memory.
+    let weak = Arc::downgrade(&handle);
     assert!(catch_unwind(AssertUnwindSafe(|| drop(handle))).is_err());
     assert_eq!(living.load(Relaxed), 0);
+    assert!(weak.upgrade().is_none());
 }
 
 #[test]

@@ -20,11 +20,18 @@ use thread_aware::{
 /// What only a hang takes: all that is watched ends within microseconds.
 const HANG: Duration = Duration::from_secs(1);
 
+/// The same where a panic shows its backtrace, which a busy machine takes its time for.
+const HANG_WITH_PANIC: Duration = Duration::from_secs(30);
+
 /// Runs `f` on a thread of its own and fails when it hangs.
 fn watched<R: Send + 'static>(f: impl FnOnce() -> R + Send + 'static) -> R {
+    watched_for(HANG, f)
+}
+
+fn watched_for<R: Send + 'static>(limit: Duration, f: impl FnOnce() -> R + Send + 'static) -> R {
     let (done, ended) = mpsc::channel();
     let thread = thread::spawn(move || done.send(f()));
-    match ended.recv_timeout(HANG) {
+    match ended.recv_timeout(limit) {
         Ok(result) => result,
         Err(mpsc::RecvTimeoutError::Timeout) => panic!("it hangs"),
         Err(mpsc::RecvTimeoutError::Disconnected) => {
@@ -38,16 +45,27 @@ fn watched<R: Send + 'static>(f: impl FnOnce() -> R + Send + 'static) -> R {
 #[test]
 fn racers_adopt_one_value_that_is_made_once() {
     let cores = pinned_affinities(&[2]);
-    for _ in 0..100 {
+    for _ in 0..30 {
         let made = std::sync::Arc::new(AtomicUsize::new(0));
-        let count = made.clone();
-        let handle = Arc::<_, PerCore>::new_fn(move || count.fetch_add(1, Relaxed));
+        let begun = std::sync::Arc::new(AtomicUsize::new(0));
+        let (count, all) = (made.clone(), begun.clone());
+        let handle = Arc::<_, PerCore>::new_fn(move || {
+            let number = count.fetch_add(1, Relaxed);
+            // It takes long enough for all others to come here too, if they could.
+            while number > 0 && all.load(Relaxed) < 8 {
+                thread::yield_now();
+            }
+            (0..number * 20).for_each(|_| thread::yield_now());
+            number
+        });
         let barrier = Barrier::new(8);
         let arrived: Vec<_> = thread::scope(|scope| {
             let racers = (0..8).map(|_| {
                 let (mut handle, cores, barrier) = (handle.clone(), &cores, &barrier);
+                let begun = begun.clone();
                 scope.spawn(move || {
                     barrier.wait();
+                    begun.fetch_add(1, Relaxed);
                     handle.relocate(Some(cores[0]), cores[1]);
                     handle
                 })
@@ -165,7 +183,7 @@ fn panics_of_clones_and_of_nested_relocations_come_out_too() {
 // proves: TA-5
 #[test]
 fn one_of_those_who_wait_tries_after_a_panic() {
-    watched(|| {
+    watched_for(HANG_WITH_PANIC, || {
         let cores = pinned_affinities(&[2]);
         let begun = std::sync::Arc::new(Barrier::new(2));
         let (calls, meet) = (AtomicUsize::new(0), begun.clone());

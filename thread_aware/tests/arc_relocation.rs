@@ -31,6 +31,54 @@ impl Strategy for Everywhere {
     }
 }
 
+/// One partition for every `N` processors in a row.
+struct Grouped<const N: usize>;
+
+impl<const N: usize> Strategy for Grouped<N> {
+    fn index(affinity: Affinity) -> usize {
+        affinity.processor_index() / N
+    }
+
+    fn count(affinity: Affinity) -> NonZero<usize> {
+        NonZero::new(affinity.processor_count().div_ceil(N)).unwrap_or(NonZero::<usize>::MIN)
+    }
+}
+
+fn groups_have_a_value_each<const N: usize>() {
+    let cores = pinned_affinities(&[2 * N + 1]);
+    let mut handle = numbered::<Grouped<N>>();
+    let first = handle.clone();
+    for (destination, wanted) in [
+        (N, 1),
+        (2 * N - 1, 1),
+        (2 * N, 2),
+        (0, 0),
+        (N - 1, 0),
+        (N, 1),
+    ] {
+        handle.relocate(Some(cores[0]), cores[destination]);
+        assert_eq!(*handle, wanted, "processor {destination} in groups of {N}");
+    }
+    handle.relocate(None, cores[0]);
+    assert!(Arc::ptr_eq(&handle, &first));
+    // Where one group is all there is, there is one value.
+    let few = pinned_affinities(&[N]);
+    let mut alone = numbered::<Grouped<N>>();
+    alone.relocate(None, few[N - 1]);
+    assert_eq!(*alone, 0);
+    alone.relocate(Some(few[0]), cores[N]);
+    assert_eq!(*alone, 1);
+}
+
+// proves: TA-1
+#[test]
+fn processors_that_a_strategy_groups_share_a_value() {
+    groups_have_a_value_each::<1>();
+    groups_have_a_value_each::<2>();
+    groups_have_a_value_each::<8>();
+    groups_have_a_value_each::<100>();
+}
+
 // proves: TA-1
 #[test]
 fn handles_sent_to_one_partition_share_its_value() {

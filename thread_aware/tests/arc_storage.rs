@@ -2,6 +2,7 @@
 #![cfg(feature = "std")]
 
 use std::{
+    num::NonZero,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::Arc as StdArc,
     thread,
@@ -9,8 +10,8 @@ use std::{
 
 use thread_aware::{
     Arc, PerCore, RelocateError, StorageError, ThreadAware,
-    affinity::{self, pinned_affinities},
-    storage::Storage,
+    affinity::{self, Affinity, pinned_affinities},
+    storage::{Storage, Strategy},
 };
 
 // proves: TA-11
@@ -77,6 +78,7 @@ fn absent_value_is_an_error_that_names_the_affinity() {
     assert!(message.contains(&format!("{:?}", cores[1])), "{message}");
 }
 
+// proves: TA-11
 #[test]
 fn values_become_a_lineage() {
     let cores = pinned_affinities(&[3]);
@@ -129,6 +131,35 @@ fn places_that_do_not_exist_are_none_and_take_nothing() {
     );
     assert_eq!(storage.get(affinity::current()), None);
     assert_eq!(storage.insert(affinity::current(), 2.into()), Err(2.into()));
+}
+
+/// As many partitions as processors; the index is one too high.
+struct Beyond;
+
+impl Strategy for Beyond {
+    fn index(affinity: Affinity) -> usize {
+        affinity.processor_index() + 1
+    }
+
+    fn count(affinity: Affinity) -> NonZero<usize> {
+        PerCore::count(affinity)
+    }
+}
+
+// proves: TA-12
+#[test]
+fn index_out_of_range_is_none_and_takes_nothing() {
+    let cores = pinned_affinities(&[2]); // indices 1 and 2 of 2
+    let storage = Storage::<_, Beyond>::new();
+    assert_eq!(storage.get(cores[1]), None);
+    assert_eq!(storage.insert(cores[1], 5.into()), Err(5.into()));
+    assert_eq!(storage.get(cores[1]), None);
+    storage.insert(cores[0], 6.into()).expect("it was empty");
+    assert_eq!(storage.get(cores[0]).as_deref(), Some(&6));
+    assert_eq!(storage.get(cores[1]), None);
+    let beyond = Arc::try_from_storage(StdArc::new(storage), cores[1]);
+    let refused = StorageError::Place(RelocateError::OutOfRange(cores[1]));
+    assert_eq!(beyond.err(), Some(refused));
 }
 
 // proves: TA-12

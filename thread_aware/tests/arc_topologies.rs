@@ -192,6 +192,14 @@ fn count_that_differs_within_a_topology_is_refused() {
         .expect("a formatted message");
     assert!(message.contains("counts 3 partitions"), "{message}");
     assert_eq!(*handle, 1);
+    // A smaller count is another one as well.
+    let refused_smaller = RelocateError::CountDiffers {
+        affinity: cores[0],
+        first: 2,
+        now: 1,
+    };
+    let smaller = Arc::try_relocate(&mut handle, None, cores[0]);
+    assert_eq!((smaller, *handle), (Err(refused_smaller), 1));
     // As a source too, when a table would be made for it.
     let mut eager = numbered::<Fickle>();
     eager.clone().relocate(None, cores[1]);
@@ -201,6 +209,10 @@ fn count_that_differs_within_a_topology_is_refused() {
     assert_eq!(attempt, Err(refused));
     let storage = Arc::storage(&handle);
     assert!(catch_unwind(AssertUnwindSafe(|| storage.insert(cores[2], 9.into()))).is_err());
+    assert_eq!(storage.get(cores[2]), None);
+    let mut weak = Arc::downgrade(&handle);
+    weak.relocate(None, cores[2]);
+    assert_eq!(weak.upgrade().as_deref(), Some(&1));
 }
 
 // proves: TA-14

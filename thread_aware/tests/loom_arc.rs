@@ -117,6 +117,12 @@ fn writes_do_not_grow_with_cores() {
     life::writes_do_not_grow_with_cores();
 }
 
+// proves: TA-10
+#[test]
+fn count_looks_once_at_each_partition() {
+    life::count_looks_once_at_each_partition();
+}
+
 #[test]
 fn every_model_is_listed() {
     let text = include_str!("loom_arc.rs");

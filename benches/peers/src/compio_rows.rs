@@ -2,6 +2,7 @@
 //! no spinning form.
 
 use std::net::{SocketAddr, TcpListener as StdListener};
+use std::time::Duration;
 
 use compio::BufResult;
 use compio::driver::ProactorBuilder;
@@ -13,11 +14,12 @@ use corelane_bench_harness::{
     BenchError, EchoLog, Entry, Meter, Params, Sample, Serving, Tally, echo_pair, pin,
 };
 
+use crate::local_rows::{self, Local};
 use crate::version::named;
 
 pub(crate) fn entries() -> Vec<Entry> {
     let who = named("compio");
-    vec![
+    let mut entries = vec![
         Entry::round(("runtime", "spawn_join"), &who, spawn_join),
         Entry::round(("tcp", "echo_64b_c1_spin"), &who, echo_c1).fewer(4),
         Entry::round(("tcp", "echo_64b_c1_park"), &who, echo_c1),
@@ -25,7 +27,21 @@ pub(crate) fn entries() -> Vec<Entry> {
         Entry::server("echo_64b_c1000", &who, serve),
         Entry::server("echo_16k_c64", &who, serve),
         Entry::server("accept_churn", &who, serve),
-    ]
+    ];
+    entries.extend(local_rows::entries::<Compio>(&who));
+    entries
+}
+
+struct Compio;
+
+impl Local for Compio {
+    fn block_on<T>(future: impl Future<Output = T>) -> Result<T, BenchError> {
+        Ok(runtime()?.block_on(future))
+    }
+
+    async fn sleep(duration: Duration) {
+        compio::time::sleep(duration).await;
+    }
 }
 
 fn runtime() -> Result<Runtime, BenchError> {

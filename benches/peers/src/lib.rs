@@ -10,6 +10,7 @@ mod bare;
 mod compio_rows;
 mod crossbeam_rows;
 mod glommio_rows;
+mod local_rows;
 mod monoio_rows;
 mod rings;
 mod rtrb_rows;

@@ -1,6 +1,7 @@
 //! monoio: one io_uring runtime a core; it has no spinning form and no way between runtimes.
 
 use std::net::{SocketAddr, TcpListener as StdListener};
+use std::time::Duration;
 
 use monoio::io::{AsyncReadRent, AsyncReadRentExt, AsyncWriteRentExt};
 use monoio::net::{TcpListener, TcpStream};
@@ -10,11 +11,12 @@ use corelane_bench_harness::{
     BenchError, EchoLog, Entry, Meter, Params, Sample, Serving, Tally, echo_pair, pin,
 };
 
+use crate::local_rows::{self, Local};
 use crate::version::named;
 
 pub(crate) fn entries() -> Vec<Entry> {
     let who = named("monoio");
-    vec![
+    let mut entries = vec![
         Entry::round(("runtime", "spawn_join"), &who, spawn_join),
         Entry::round(("tcp", "echo_64b_c1_spin"), &who, echo_c1).fewer(4),
         Entry::round(("tcp", "echo_64b_c1_park"), &who, echo_c1),
@@ -22,7 +24,23 @@ pub(crate) fn entries() -> Vec<Entry> {
         Entry::server("echo_64b_c1000", &who, serve),
         Entry::server("echo_16k_c64", &who, serve),
         Entry::server("accept_churn", &who, serve),
-    ]
+    ];
+    entries.extend(local_rows::entries::<Monoio>(&who));
+    entries
+}
+
+struct Monoio;
+
+impl Local for Monoio {
+    fn block_on<T>(future: impl Future<Output = T>) -> Result<T, BenchError> {
+        let builder = RuntimeBuilder::<IoUringDriver>::new().enable_timer();
+        let mut runtime = builder.build().map_err(BenchError::io("start monoio"))?;
+        Ok(runtime.block_on(future))
+    }
+
+    async fn sleep(duration: Duration) {
+        monoio::time::sleep(duration).await;
+    }
 }
 
 fn runtime() -> Result<Runtime<IoUringDriver>, BenchError> {

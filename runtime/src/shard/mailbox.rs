@@ -219,9 +219,13 @@ impl Mailbox {
 /// What the models ask for beside the rest.
 #[cfg(corelane_loom)]
 impl Mailbox {
-    /// As [`leave`] and a ring, with another way to ring.
-    pub(crate) fn wake_by(&self, slot: Slot, ring: impl FnOnce(&SleepWord, Epoch)) {
+    /// As [`leave`].
+    pub(crate) fn leave(&self, slot: Slot) {
         self.set(slot);
+    }
+
+    /// As [`Mailbox::ring`], with another way to ring.
+    pub(crate) fn ring_with(&self, ring: impl FnOnce(&SleepWord, Epoch)) {
         self.ring_by(|epoch| ring(&self.bell.sleep, epoch));
     }
 

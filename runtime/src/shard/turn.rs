@@ -3,7 +3,6 @@
 use std::rc::Rc;
 
 use super::Context;
-use crate::error::contain;
 use crate::sched::Group;
 use crate::time::Instant;
 
@@ -111,25 +110,9 @@ impl Context {
     fn take_news(&self) {
         self.mailbox().clear_news();
         self.collect_wakes();
-        if self.own().inbox.has_any() {
-            for job in self.own().inbox.take() {
-                job();
-                self.own().inbox.started();
-            }
-            self.drop_departed();
-        }
+        self.own().inbox.work(self.residents());
         if self.phase() > crate::directory::Phase::Running {
             self.wake_shutdown_waiters();
-        }
-    }
-
-    /// Drops the values whose last handle went elsewhere.
-    #[cold]
-    fn drop_departed(&self) {
-        for key in self.own().inbox.departed() {
-            let value = self.residents().remove(key);
-            contain("the drop of a value whose handles are gone", || drop(value));
-            self.own().inbox.started();
         }
     }
 

@@ -352,3 +352,41 @@ impl<S> fmt::Debug for Sharded<S> {
             .finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::settings::Placement;
+    use crate::shard::shards;
+    use crate::start::Runtime;
+
+    // proves: RT-10
+    #[test]
+    fn handle_that_is_sent_reads_the_table_of_its_core() {
+        let check = async || {
+            let service = Sharded::start(|_| async {}).await.unwrap();
+            let read = |service: &Sharded<()>| Arc::as_ptr(&service.table).addr();
+            let mut tables = Vec::new();
+            for target in shards().iter() {
+                let sent = target.submit_with(service.clone(), move |sent| async move {
+                    assert!(sent.local().is_ok());
+                    (read(&sent), sent)
+                });
+                let (there, mut back) = sent.await.unwrap();
+                assert_eq!(read(&back), there);
+                let here = shards()[0].affinity();
+                back.relocate(Some(target.affinity()), here);
+                assert_eq!(read(&back) == there, target.affinity() == here);
+                tables.push(there);
+            }
+            tables.sort_unstable();
+            tables.dedup();
+            assert_eq!(tables.len(), 3);
+        };
+        let builder = || Runtime::builder().placement(Placement::Unpinned(3));
+        builder().run(check).unwrap();
+        for seed in 0..4 {
+            builder().simulate(seed, check).unwrap();
+        }
+    }
+}

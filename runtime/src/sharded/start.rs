@@ -166,12 +166,22 @@ async fn all<E: Send + 'static>(starts: Vec<Start<E>>) -> Result<Vec<Lodging>, S
     Err(error)
 }
 
-/// Waits until each shard has dropped what was given up before: a shard looks at departures before
-/// the second poll of a call that was sent after them.
+/// Waits until each shard has dropped what was given up before.
 async fn barrier(shards: &[Shard]) {
-    let calls: Vec<_> = shards.iter().map(|shard| shard.submit(yield_now)).collect();
+    let calls: Vec<_> = shards.iter().map(|shard| shard.submit(next_turn)).collect();
     for call in calls {
         // A shard that has ended has dropped its part.
         let _ = call.await;
+    }
+}
+
+/// Ends in a later turn of its shard than it began in. Each turn looks at departures before it
+/// polls, so it drops those that were there when this began; a second poll could be in the same
+/// turn.
+async fn next_turn() {
+    let turns = || Context::with(|context| context.counters().turns.value());
+    let began = turns();
+    while turns() == began {
+        yield_now().await;
     }
 }

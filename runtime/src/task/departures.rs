@@ -3,7 +3,7 @@
 //! Owner: any thread puts, the value's home takes all at once. A departure is made with the value
 //! and is its own place in the list, so that leaving needs neither room nor memory and never waits.
 //! Rule: as in [`super::returns`], whose list this is; here several put. One who is overtaken tries
-//! again, and then another one has got on.
+//! again, and then another one has got on. Models: `tests/loom_inbox.rs`.
 
 use std::cell::Cell;
 use std::fmt;

@@ -134,8 +134,49 @@ struct Elsewhere<T> {
     skipped: T,
 }
 
+mod other {
+    /// Has what derived code names, with a trait of its own.
+    pub(super) mod library {
+        pub(crate) use thread_aware::affinity;
+
+        pub(crate) trait ThreadAware {
+            fn relocate(
+                &mut self,
+                source: Option<affinity::Affinity>,
+                destination: affinity::Affinity,
+            );
+        }
+    }
+}
+
+/// Knows the other library's trait alone.
+struct Foreign(u32);
+
+impl other::library::ThreadAware for Foreign {
+    fn relocate(
+        &mut self,
+        _: Option<thread_aware::affinity::Affinity>,
+        _: thread_aware::affinity::Affinity,
+    ) {
+        self.0 += 1;
+    }
+}
+
+#[derive(thread_aware::ThreadAware)]
+#[thread_aware(crate = other::library)]
+struct OfOther<T> {
+    foreign: T,
+}
+
 #[test]
 fn the_crate_is_found_where_the_attribute_says() {
+    let cores = thread_aware::affinity::pinned_affinities(&[2]);
+    let mut of_other = OfOther {
+        foreign: Foreign(0),
+    };
+    other::library::ThreadAware::relocate(&mut of_other, None, cores[1]);
+    assert_eq!(of_other.foreign.0, 1);
+
     let mut elsewhere = Elsewhere {
         probe: Probe(1),
         places: Places::default(),

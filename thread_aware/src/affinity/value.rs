@@ -120,12 +120,15 @@ impl Affinity {
         Self { topology, place }
     }
 
-    /// Two processors in two regions of a topology that does not exist, to ask a strategy about.
+    /// Places in topologies that do not exist, to ask a strategy about: both of two processors in
+    /// two regions, and the last one of the largest topology that there can be.
     #[cfg(feature = "std")]
-    pub(crate) const fn unplaced_pair() -> [Self; 2] {
+    pub(crate) const fn unplaced() -> [Self; 3] {
+        const MOST: u16 = u16::MAX;
         [
             Self::new(TopologyId::UNPLACED, (0, 2), (0, 2)),
             Self::new(TopologyId::UNPLACED, (1, 2), (1, 2)),
+            Self::new(TopologyId::UNPLACED, (MOST - 1, MOST), (MOST - 1, MOST)),
         ]
     }
 
@@ -207,5 +210,22 @@ impl fmt::Debug for Affinity {
             self.memory_region_count(),
             self.topology
         )
+    }
+}
+
+#[cfg(all(test, feature = "threads"))]
+mod tests {
+    use super::TopologyId;
+
+    // proves: TA-9
+    #[test]
+    fn families_have_bits_of_their_own() {
+        for number in [0, 1, u64::MAX >> 2, u64::MAX] {
+            let [shape, machine] = [TopologyId::shape(number), TopologyId::machine(number)];
+            let anonymous = TopologyId::anonymous(number);
+            assert!(shape != machine && shape != anonymous && machine != anonymous);
+            assert!(anonymous.is_anonymous());
+            assert!(!shape.is_anonymous() && !machine.is_anonymous());
+        }
     }
 }

@@ -380,6 +380,11 @@ impl<T: ?Sized> Lineage<T> {
         let (shared, own) = (offset_of!(Self, shared), offset_of!(Self, own));
         (shared, own, size_of::<Own<T>>())
     }
+
+    /// Counts so many weak handles more, as if they had been leaked.
+    pub(super) fn leak_weak(&self, handles: usize) {
+        self.shared.weak.fetch_add(handles, Relaxed);
+    }
 }
 
 impl<T: ?Sized> Drop for Lineage<T> {

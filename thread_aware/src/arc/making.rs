@@ -21,7 +21,7 @@ use crate::sync::{
 };
 
 /// Those who wait. Each has a handle of the node, so the node outlives its entry.
-struct Waiting(Vec<Waiter>);
+pub(super) struct Waiting(Vec<Waiter>);
 
 struct Waiter {
     /// The state of the node that is waited for.
@@ -35,7 +35,7 @@ unsafe impl Send for Waiter {}
 
 process_wide!(WAITING: Waiting = Waiting(Vec::new()));
 
-fn lock() -> MutexGuard<'static, Waiting> {
+pub(super) fn lock() -> MutexGuard<'static, Waiting> {
     WAITING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

@@ -13,7 +13,8 @@ use crate::affinity::Affinity;
 /// Within one topology `count` must be the same for every affinity: an
 /// [`Arc`](crate::Arc) or a [`Storage`](crate::storage::Storage) that meets another count refuses
 /// it. An `index` at or beyond `count` names no partition. A strategy whose count is 1 in any
-/// topology has one partition for all topologies together.
+/// topology has one partition for all topologies together; to find that out `count` is asked about
+/// topologies that nobody has, too, from two processors up to [`Affinity::COUNT_MAX`].
 ///
 /// ```
 /// use core::num::NonZero;
@@ -94,10 +95,12 @@ impl Strategy for PerProcess {
 
 /// Whether `S` has one partition in any topology, and so one for all of them.
 ///
-/// It asks about two places that differ in everything; for the built-in strategies the compiler
-/// knows the answer.
+/// It asks about places that differ in everything, also in the size of their topologies, since a
+/// strategy that groups processors has one partition in a small one; for the built-in strategies
+/// the compiler knows the answer.
 #[inline(always)]
 pub(super) fn is_single<S: Strategy>() -> bool {
-    const PLACES: [Affinity; 2] = Affinity::unplaced_pair();
-    S::count(PLACES[0]).get() == 1 && S::count(PLACES[1]).get() == 1
+    const PLACES: [Affinity; 3] = Affinity::unplaced();
+    let is_one = |place: usize| S::count(PLACES[place]).get() == 1;
+    is_one(0) && is_one(1) && is_one(2)
 }

@@ -145,9 +145,13 @@ fn load<T: ?Sized>(link: &Link<T>) -> Option<Table<'_, T>> {
 /// `slots` is a table of more than `index` slots, whose memory lives on.
 #[inline]
 pub(super) unsafe fn node<T: ?Sized>(slots: NonNull<Slot<T>>, index: usize) -> NonNull<Node<T>> {
+    // SAFETY: Valid: a table has at least one slot, and its memory lives (the caller's promise).
+    // Shared: a table is shown to others only complete.
+    let first = unsafe { slots.as_ref() };
+    debug_assert!(index < first.len, "every index is checked");
     // SAFETY: In bounds of the table's one allocation (the caller's promise).
     let slot = unsafe { slots.add(index) };
-    // SAFETY: Valid: the caller's promise. Shared: a table is shown to others only complete.
+    // SAFETY: Valid: the caller's promise. Shared: as for the first one.
     NonNull::from(&**unsafe { slot.as_ref() })
 }
 

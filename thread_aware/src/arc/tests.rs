@@ -1,13 +1,19 @@
-//! Where things lie in memory.
+//! What cannot be seen from outside: where things lie in memory, counts at their limits, and what
+//! is done without the lock.
 
 use core::mem::offset_of;
+use std::{env, process::Command, sync::mpsc, thread, time::Duration};
 
 use crossbeam_utils::CachePadded;
 
 use super::{
+    handle::Arc,
     lineage::Lineage,
-    node::{Node, Slot},
+    making,
+    node::{HANDLES_MAX, Node, Slot},
+    strategy::PerCore,
 };
+use crate::{ThreadAware, affinity::pinned_affinities, sync::Ordering::Relaxed};
 
 // proves: TA-16
 #[test]
@@ -34,4 +40,105 @@ fn lineage_keeps_its_counts_off_what_is_read() {
     let (shared, own, own_bytes) = Lineage::<u64>::layout();
     assert!(shared.abs_diff(own) >= padded);
     assert!(own_bytes <= 2 * padded && Lineage::<str>::layout().2 <= 2 * padded);
+}
+
+/// Names the way in which a child process counts beyond the limit.
+const BEYOND: &str = "CORELANE_BEYOND";
+
+// proves: TA-10
+#[test]
+fn count_beyond_its_limit_ends_the_process() {
+    if let Ok(way) = env::var(BEYOND) {
+        return count_beyond(&way);
+    }
+    let itself = env::current_exe().expect("a running program has a path");
+    let name = "arc::tests::count_beyond_its_limit_ends_the_process";
+    let ends = |way: &str| {
+        let run = Command::new(&itself)
+            .args([name, "--exact", "--nocapture"])
+            .env(BEYOND, way)
+            .output();
+        let run = run.expect("the program that is running can be run");
+        let said = String::from_utf8_lossy(&run.stdout).into_owned();
+        assert!(said.contains(&format!("counts by {way}")), "{said}");
+        // A panic would end it with a code.
+        (run.status.success(), run.status.code())
+    };
+    assert_eq!(ends("nothing"), (true, Some(0)));
+    for way in ["clone", "upgrade", "downgrade"] {
+        assert_eq!(ends(way), (false, None), "{way}");
+    }
+}
+
+/// Counts a handle more than the limit allows, as if all others had been leaked.
+fn count_beyond(way: &str) {
+    println!("counts by {way}");
+    let handle = Arc::<_, PerCore>::new(|| 5);
+    let weak = Arc::downgrade(&handle);
+    let leak = || handle.node().counts.handles.fetch_add(HANDLES_MAX, Relaxed);
+    match way {
+        "clone" => {
+            leak();
+            drop(handle.clone());
+        }
+        "upgrade" => {
+            leak();
+            drop(weak.upgrade());
+        }
+        "downgrade" => {
+            handle.lineage().leak_weak(HANDLES_MAX);
+            drop(Arc::downgrade(&handle));
+        }
+        _ => {}
+    }
+}
+
+// proves: TA-10
+#[test]
+fn count_of_a_value_that_several_partitions_have_never_wraps() {
+    let cores = pinned_affinities(&[2]);
+    let first = Arc::<_, PerCore>::new(|| 5);
+    let mut home = first.clone();
+    home.relocate(Some(cores[0]), cores[1]);
+    home.relocate(Some(cores[1]), cores[0]);
+    let nodes = [first.node(), home.node()];
+    assert!(!core::ptr::eq(nodes[0], nodes[1]) && Arc::ptr_eq(&first, &home));
+    for node in nodes {
+        node.counts.handles.fetch_add(HANDLES_MAX, Relaxed);
+    }
+    assert_eq!(Arc::strong_count(&first), usize::MAX);
+    for node in nodes {
+        node.counts.handles.fetch_add(1, Relaxed);
+    }
+    assert_eq!(Arc::strong_count(&home), usize::MAX);
+    for node in nodes {
+        node.counts.handles.fetch_sub(HANDLES_MAX + 1, Relaxed);
+    }
+    assert_eq!(Arc::strong_count(&first), 2);
+}
+
+/// What only a hang takes.
+const HANG: Duration = Duration::from_secs(30);
+
+// proves: TA-6, TA-9
+#[test]
+fn lock_is_for_those_who_wait_alone() {
+    let lock = making::lock();
+    let (done, ended) = mpsc::channel();
+    let mover = thread::spawn(move || {
+        let (few, many) = (pinned_affinities(&[2]), pinned_affinities(&[3]));
+        let mut handle = Arc::<_, PerCore>::new(|| 5);
+        let stays = handle.clone();
+        // A value is made, a topology is appended, and both are found again.
+        for destination in [few[1], few[0], many[1], few[1], many[1], many[2], few[0]] {
+            handle.relocate(Some(few[0]), destination);
+        }
+        assert!(Arc::ptr_eq(&handle, &stays));
+        drop((handle, stays));
+        done.send(()).expect("the test listens");
+    });
+    let waited = ended.recv_timeout(HANG);
+    drop(lock);
+    mover.join().expect("no panic");
+    assert_eq!(waited, Ok(()), "somebody wanted the lock");
 }

@@ -44,6 +44,10 @@ pub(crate) const MODELS: &[(&str, fn())] = &[
         writes_do_not_grow_with_cores,
     ),
     ("spare_references_travel", spare_references_travel),
+    (
+        "count_looks_once_at_each_partition",
+        count_looks_once_at_each_partition,
+    ),
 ];
 
 /// Each goes to where the other one comes from.
@@ -276,5 +280,22 @@ pub(crate) fn writes_do_not_grow_with_cores() {
         });
         assert_eq!(counts[0], [0, 2, 2, 2, 3, 4, 2, 5]);
         assert_eq!(counts[0], counts[1]);
+    });
+}
+
+/// What the handles of a value are counted by grows with the partitions, and not faster.
+pub(crate) fn count_looks_once_at_each_partition() {
+    explore(|| {
+        for count in [3, 256] {
+            let cores = pinned_affinities(&[count]);
+            let (mut mine, _) = lineage();
+            let _stays = mine.clone();
+            mine.relocate(Some(cores[0]), cores[1]);
+            model::reads();
+            assert_eq!(Arc::strong_count(&mine), 1);
+            let reads = model::reads();
+            // Each state, a few links between tables, and the one count.
+            assert!((count..count + 8).contains(&reads), "{reads} for {count}");
+        }
     });
 }

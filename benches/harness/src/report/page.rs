@@ -135,7 +135,8 @@ fn summary(page: &mut String, rows: &[Vec<&Row>]) {
         put(
             page,
             format_args!(
-                "<tr><td><a href=\"#{id}\">{name}</a></td><td>{}</td><td>{}</td><td>{}</td><td{class}>{}</td></tr>\n",
+                "<tr><td><a href=\"#{id}\">{name}</a></td><td>{}</td><td>{}</td>\
+                 <td>{}</td><td{class}>{}</td></tr>\n",
                 escaped(&figure(own)),
                 best.map_or(String::new(), |best| escaped(&best.who)),
                 escaped(&figure(best)),
@@ -170,7 +171,8 @@ fn section(page: &mut String, sides: &[&Row]) {
     );
     page.push_str(
         "<table><tr><th>who</th><th>value</th><th>p50</th><th>p99</th><th>processor time</th>\
-         <th>allocated</th><th>peak memory</th><th>ours / it</th><th class=\"note\">note</th></tr>\n",
+         <th>allocated</th><th>peak memory</th><th>ours / it</th>\
+         <th class=\"note\">note</th></tr>\n",
     );
     for row in sides {
         let class = if row.who.starts_with(OURS) {

@@ -102,14 +102,19 @@ pub trait Pull {
     ///
     /// A library without such a call gets what the rounds do everywhere: it tries again.
     fn pop_wait(&mut self) -> Option<u64> {
-        let patience = Patience::default();
-        loop {
-            if let Some(value) = self.pop() {
-                return Some(value);
-            }
-            if !patience.wait() {
-                return None;
-            }
+        wait_by_looking(self)
+    }
+}
+
+/// Looks again and again, as every side does that has no call that waits.
+fn wait_by_looking(consumer: &mut (impl Pull + ?Sized)) -> Option<u64> {
+    let patience = Patience::default();
+    loop {
+        if let Some(value) = consumer.pop() {
+            return Some(value);
+        }
+        if !patience.wait() {
+            return None;
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use super::{Pull, Queue, Shape};
+use super::{Pull, Queue, Shape, wait_by_looking};
 
 /// `shards` queues of `Q`; producers stick to one each, the consumer's start rotates.
 pub struct Sharded<Q>(PhantomData<Q>);
@@ -65,5 +65,13 @@ impl<C: Pull> Pull for Walk<C> {
             }
         }
         taken
+    }
+
+    fn pop_wait(&mut self) -> Option<u64> {
+        match self.shards.as_mut_slice() {
+            // Only one can be waited for in the library's own way.
+            [only] => only.pop_wait(),
+            _ => wait_by_looking(self),
+        }
     }
 }
