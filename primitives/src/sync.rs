@@ -41,6 +41,10 @@ sites! {
     LaneLeave = "lane.leave",
     /// The consumer reads whether the producer has left.
     LaneReadLeft = "lane.read_left",
+    /// A snapshot of the control plane is there; partner: `ControlReadTurns`.
+    ControlTurn = "control.turn",
+    /// Somebody reads how many snapshots there were.
+    ControlReadTurns = "control.read_turns",
     /// The tail moves on; partner: `TopicReadTail`.
     TopicMoveTail = "topic.move_tail",
     /// A reader or a writer reads the tail.
@@ -224,6 +228,7 @@ mod imp {
     #[track_caller]
     pub(crate) fn fence(site: Site) {
         count_step();
+        crate::model::meet_fence();
         if !weakened(site) {
             loom::sync::atomic::fence(Ordering::SeqCst);
         }

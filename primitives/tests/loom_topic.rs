@@ -3,7 +3,6 @@
 
 #[path = "models/bell.rs"]
 mod bell;
-mod models;
 #[path = "models/topic.rs"]
 mod topic;
 

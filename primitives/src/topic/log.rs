@@ -109,6 +109,7 @@ impl<T> Log<T> {
             if word.is_sealed() {
                 return Err((held.into_value(&self.pool, spare), Refusal::Closed));
             }
+            let turn = self.control.turns();
             // Partner TopicJoinFence: either this sees a part that has joined, or the part starts
             // at this position or after it.
             fence(Site::TopicReserveFence);
@@ -120,6 +121,8 @@ impl<T> Log<T> {
                 Admission::Full => {
                     return Err((held.into_value(&self.pool, spare), Refusal::Full));
                 }
+                // A limit may have grown because its feed went to another part meanwhile.
+                Admission::Granted if self.control.turns() != turn => continue,
                 Admission::Granted => {}
             }
             let node = held.into_node(&self.pool, spare);

@@ -88,7 +88,8 @@ impl<T> Part<T> {
 
     #[inline]
     pub(super) fn limit(&self) -> u64 {
-        // Acquire, partner TopicFreeRoom: what lies a whole ring before it was copied.
+        // Acquire, partner TopicFreeRoom: what lies a whole ring before was copied, and a part that
+        // took a feed of this one over is on the control plane.
         self.limit.load(acquire(Site::TopicReadLimit))
     }
 

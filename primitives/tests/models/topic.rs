@@ -1,11 +1,12 @@
 //! Models of the topic's log.
 //!
-//! Values have a count (std's, which orders nothing here), so that one dropped twice or never
+//! What publishes is the model's first thread wherever it can be: loom finds out by the changes
+//! that came before it which of a thread's loads may be tried in another order, and not the other
+//! way round. Values have a count (std's, which orders nothing here), so that one dropped twice or never
 //! fails the model, and stand in cells that loom watches.
 
 use crate::bell::{Bell, wait};
-use crate::models::explore;
-use corelane_primitives::{DetachedFeed, Feed, NextError, Topic, TopicOverflow};
+use corelane_primitives::{DetachedFeed, Feed, NextError, Topic, TopicOverflow, model};
 use loom::thread;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
@@ -38,6 +39,23 @@ pub(crate) const MODELS: &[(&str, fn())] = &[
     ("closing_wakes_a_waiting_feed", closing_wakes_a_waiting_feed),
     ("waiting_publisher_is_woken", waiting_publisher_is_woken),
 ];
+
+/// How often the explored schedules take a running thread off its core, fences included.
+const PREEMPTIONS_MAX: usize = 3;
+
+fn explore(model: fn()) {
+    explore_to(PREEMPTIONS_MAX, model);
+}
+
+fn explore_to(preemptions_max: usize, model: fn()) {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(preemptions_max);
+    builder.check(move || {
+        model::watch_fences();
+        model();
+    });
+    model::ignore_fences();
+}
 
 #[derive(Clone, Debug)]
 struct Token(
@@ -81,34 +99,36 @@ fn wait_for(feed: &mut Feed<Token>) -> Option<u64> {
     item.map(|answer| answer.expect("a topic's feed does not fail").0)
 }
 
-/// Two appends put out what the feed is reading: their nodes are written again only afterwards.
+/// Takes up to `count` values on a thread of its own, and gives the feed back.
+fn take_aside(
+    mut feed: DetachedFeed<Token>,
+    count: usize,
+) -> thread::JoinHandle<(Vec<u64>, DetachedFeed<Token>)> {
+    thread::spawn(move || {
+        let taken = (0..count).filter_map(|_| number(&mut feed).ok()).collect();
+        (taken, feed)
+    })
+}
+
+/// Publishes until one is refused; how many were not.
+fn publish(topic: &Topic<Token>, mint: &Mint, values: std::ops::Range<u64>) -> u64 {
+    let published = values.take_while(|value| topic.try_publish(mint.token(*value)).is_ok());
+    published.count() as u64
+}
+
+/// Appends put out what the feed is reading: its nodes are emptied only afterwards.
 pub(crate) fn copied_nodes_are_reused() {
     explore(|| {
         let mint = Mint::default();
-        let topic = topic(2, TopicOverflow::Backpressure);
-        let mut feed = topic.subscribe();
-        for value in 0..4 {
-            topic.try_publish(mint.token(value)).expect("there is room");
-            if value < 2 {
-                assert_eq!(number(&mut feed), Ok(value));
-            }
-        }
-        let minting = mint.clone();
-        let publisher = thread::spawn(move || {
-            let published = (4..6).take_while(|value| {
-                let published = topic.try_publish(minting.token(*value));
-                published.is_ok()
-            });
-            published.count()
-        });
-        let mut taken = vec![];
-        for _ in 0..3 {
-            taken.extend(number(&mut feed));
-        }
-        let published = publisher.join().expect("it does not panic");
+        let topic = topic(1, TopicOverflow::Backpressure);
+        let feed = topic.subscribe();
+        assert_eq!(publish(&topic, &mint, 0..1), 1);
+        let reader = take_aside(feed.detach(), 2);
+        let published = 1 + publish(&topic, &mint, 1..3);
+        let (mut taken, mut feed) = reader.join().expect("it does not panic");
         taken.extend(drain(&mut feed));
-        assert_eq!(taken, (2..4 + published as u64).collect::<Vec<_>>());
-        drop(feed);
+        assert_eq!(taken, (0..published).collect::<Vec<_>>());
+        drop((topic, feed));
         mint.check();
     });
 }
@@ -119,21 +139,16 @@ pub(crate) fn coming_feed_is_seen_or_starts_behind() {
         let mint = Mint::default();
         let topic = topic(2, TopicOverflow::Backpressure);
         let mut old = topic.subscribe();
-        let publishing = topic.clone();
-        let minting = mint.clone();
-        let publisher = thread::spawn(move || {
-            let published = (0..2).take_while(|value| {
-                let published = publishing.try_publish(minting.token(*value));
-                published.is_ok()
-            });
-            published.count()
+        let subscribing = topic.clone();
+        let subscriber = thread::spawn(move || {
+            let new = subscribing.subscribe_with(1, TopicOverflow::Backpressure);
+            new.expect("1 is at most 2").detach()
         });
-        let new = topic.subscribe_with(1, TopicOverflow::Backpressure);
-        let mut new = new.expect("1 is at most 2");
-        let published = publisher.join().expect("it does not panic");
+        let published = publish(&topic, &mint, 0..2);
+        let mut new = subscriber.join().expect("it does not panic");
         assert!(new.stats().lag <= 1);
         let all = drain(&mut old);
-        assert_eq!(all, (0..published as u64).collect::<Vec<_>>());
+        assert_eq!(all, (0..published).collect::<Vec<_>>());
         assert!(all.ends_with(&drain(&mut new)));
         drop((topic, old, new));
         mint.check();
@@ -145,23 +160,17 @@ pub(crate) fn newest_values_are_read_whole() {
     explore(|| {
         let mint = Mint::default();
         let topic = topic(1, TopicOverflow::DropOldest);
-        let mut feed = topic.subscribe();
-        topic.try_publish(mint.token(0)).expect("it is never full");
-        let minting = mint.clone();
-        let publisher = thread::spawn(move || {
-            for value in 1..3 {
-                let published = topic.try_publish(minting.token(value));
-                published.expect("it is never full");
-            }
-        });
-        let mut taken: Vec<u64> = number(&mut feed).into_iter().collect();
-        publisher.join().expect("it does not panic");
+        let feed = topic.subscribe();
+        assert_eq!(publish(&topic, &mint, 0..1), 1);
+        let reader = take_aside(feed.detach(), 1);
+        assert_eq!(publish(&topic, &mint, 1..3), 2);
+        let (mut taken, mut feed) = reader.join().expect("it does not panic");
         taken.extend(drain(&mut feed));
         assert!(taken.is_sorted_by(|earlier, later| earlier < later));
         assert_eq!(taken.last(), Some(&2));
         let stats = feed.stats();
         assert_eq!(stats.delivered + stats.dropped, 3);
-        drop(feed);
+        drop((topic, feed));
         mint.check();
     });
 }
@@ -171,22 +180,16 @@ pub(crate) fn oldest_values_are_kept() {
     explore(|| {
         let mint = Mint::default();
         let topic = topic(1, TopicOverflow::DropNew);
-        let mut feed = topic.subscribe();
-        let minting = mint.clone();
-        let publisher = thread::spawn(move || {
-            for value in 0..3 {
-                let published = topic.try_publish(minting.token(value));
-                published.expect("it is never full");
-            }
-        });
-        let mut taken: Vec<u64> = number(&mut feed).into_iter().collect();
-        publisher.join().expect("it does not panic");
+        let feed = topic.subscribe();
+        let reader = take_aside(feed.detach(), 1);
+        assert_eq!(publish(&topic, &mint, 0..3), 3);
+        let (mut taken, mut feed) = reader.join().expect("it does not panic");
         taken.extend(drain(&mut feed));
         assert!(taken.is_sorted_by(|earlier, later| earlier < later));
         assert!(taken.first() == Some(&0), "{taken:?}");
         let stats = feed.stats();
         assert_eq!(stats.delivered + stats.dropped, 3);
-        drop(feed);
+        drop((topic, feed));
         mint.check();
     });
 }
@@ -198,15 +201,17 @@ pub(crate) fn leaving_feed_leaves_no_value_behind() {
         let topic = topic(1, TopicOverflow::Backpressure);
         let keeping = topic.subscribe_with(1, TopicOverflow::DropNew);
         let keeping = keeping.expect("1 is at most 1").detach();
-        let mut rest = topic.subscribe_with(1, TopicOverflow::DropOldest);
-        topic.try_publish(mint.token(0)).expect("it is never full");
-        let leaving = thread::spawn(move || drop(keeping));
-        for value in 1..3 {
-            let published = topic.try_publish(mint.token(value));
-            published.expect("it is never full");
-        }
+        let rest = topic.subscribe_with(1, TopicOverflow::DropOldest);
+        let mut rest = rest.expect("1 is at most 1");
+        assert_eq!(publish(&topic, &mint, 0..1), 1);
+        let leaving = thread::spawn(move || {
+            let mut keeping = keeping;
+            let taken = number(&mut keeping);
+            assert_eq!(taken, Ok(0));
+        });
+        assert_eq!(publish(&topic, &mint, 1..2), 1);
         leaving.join().expect("it does not panic");
-        assert_eq!(rest.as_mut().map(drain), Ok(vec![2]));
+        assert_eq!(drain(&mut rest), [1]);
         drop((topic, rest));
         mint.check();
     });
@@ -334,9 +339,7 @@ pub(crate) fn closing_wakes_a_waiting_feed() {
 
 pub(crate) fn waiting_publisher_is_woken() {
     // It has many steps, most of them those of the list of waiters, which has models of its own.
-    let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = Some(2);
-    builder.check(|| {
+    explore_to(2, || {
         let topic = topic(1, TopicOverflow::Backpressure);
         let feed = topic.subscribe();
         topic
