@@ -4,7 +4,7 @@
 //! it; readers load the newest one and never wait. No element takes this way: [`Control::turns`]
 //! counts the changes, so that a test can prove it. No foreign code runs in the lock.
 
-use crate::sync::{AtomicU64, Mutex, Site, Swap, acquire, lock, release};
+use crate::sync::{AtomicU64, Mutex, Ordering, Site, Swap, lock, release};
 use std::sync::Arc;
 
 /// One thing that changes seldom; `None` until the first change.
@@ -37,12 +37,13 @@ impl<S> Control<S> {
         let _writer = lock(&self.writer);
         let next = self.newest.read(next);
         self.newest.store(next.map(Arc::new));
-        // Release, partner ControlReadTurns: whoever sees this turn finds its snapshot.
+        // Release: whoever sees this turn, and fences, finds its snapshot.
         self.turns.fetch_add(1, release(Site::ControlTurn));
     }
 
-    /// How many changes there were. The snapshot read behind this has at least as many.
+    /// How many changes there were. A snapshot read behind this and a fence has at least as many.
     pub(crate) fn turns(&self) -> u64 {
-        self.turns.load(acquire(Site::ControlReadTurns))
+        // Relaxed: the caller's fence acquires it.
+        self.turns.load(Ordering::Relaxed)
     }
 }

@@ -41,10 +41,8 @@ sites! {
     LaneLeave = "lane.leave",
     /// The consumer reads whether the producer has left.
     LaneReadLeft = "lane.read_left",
-    /// A snapshot of the control plane is there; partner: `ControlReadTurns`.
+    /// A snapshot of the control plane is there; partner: `TopicReserveFence`.
     ControlTurn = "control.turn",
-    /// Somebody reads how many snapshots there were.
-    ControlReadTurns = "control.read_turns",
     /// The tail moves on; partner: `TopicReadTail`.
     TopicMoveTail = "topic.move_tail",
     /// A reader or a writer reads the tail.
