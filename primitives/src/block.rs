@@ -32,7 +32,7 @@ pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
 /// [`block_on`], or `None` when `timeout` has passed before; the future is dropped then.
 ///
 /// It is polled at least once, and once more after the time has come. `Duration::MAX` never ends.
-pub fn block_on_for<F: Future>(future: F, timeout: Duration) -> Option<F::Output> {
+pub(crate) fn block_on_for<F: Future>(future: F, timeout: Duration) -> Option<F::Output> {
     let mut future = pin!(future);
     let mut cx = Context::from_waker(Waker::noop());
     if let Poll::Ready(output) = future.as_mut().poll(&mut cx) {
@@ -42,22 +42,30 @@ pub fn block_on_for<F: Future>(future: F, timeout: Duration) -> Option<F::Output
         u64::MAX => None,
         ns => Some(system_now_ns().saturating_add(ns)),
     };
-    let waker = Waker::from(Arc::new(Sleeper(thread::current())));
+    let waker = thread_waker();
     let mut cx = Context::from_waker(&waker);
     loop {
         // This poll replaces the waker that does nothing, and looks once more.
         if let Poll::Ready(output) = future.as_mut().poll(&mut cx) {
             return Some(output);
         }
-        match deadline_ns {
-            None => thread::park(),
-            Some(deadline_ns) => {
-                let left_ns = deadline_ns.saturating_sub(system_now_ns());
-                if left_ns == 0 {
-                    return None;
-                }
-                thread::park_timeout(Duration::from_nanos(left_ns));
-            }
+        let left_ns = deadline_ns.map_or(u64::MAX, |ns| ns.saturating_sub(system_now_ns()));
+        if left_ns == 0 {
+            return None;
         }
+        nap(left_ns);
+    }
+}
+
+/// A waker that ends a [`nap`] of this thread.
+pub(crate) fn thread_waker() -> Waker {
+    Waker::from(Arc::new(Sleeper(thread::current())))
+}
+
+/// Sleeps until a waker of this thread is called, or for `ns`; the largest number stands for ever.
+pub(crate) fn nap(ns: u64) {
+    match ns {
+        u64::MAX => thread::park(),
+        ns => thread::park_timeout(Duration::from_nanos(ns)),
     }
 }

@@ -1,4 +1,4 @@
-//! Lanes between two parties, and sleep and wake, for threads and any executor.
+//! Lanes between two parties, rings, topics, and sleep and wake, for threads and any executor.
 //!
 //! Nothing here knows an executor: whoever waits hands in a [`Waker`](std::task::Waker), or blocks
 //! its thread. One set of tests runs on Corelane's shards, in its simulation, on current-thread
@@ -57,11 +57,74 @@
 //! announces first what it left unsaid, so two ends never sleep on each other. Memory is `capacity`
 //! slots and 768 bytes, allocated once.
 //!
+//! # Rings
+//!
+//! A [`Ring`] is for many producers and one consumer, and values of any type. All handles push into
+//! one order. A full ring refuses and counts ([`Ring::push`]), or makes the push wait its turn, for
+//! as long as it may ([`Ring::push_wait`], [`Ring::blocking_push`]). Room can be taken before the
+//! value is there ([`Ring::claim`]).
+//!
+//! ```
+//! use corelane_primitives::Ring;
+//! use std::time::Duration;
+//!
+//! let (ring, mut consumer) = Ring::new(256);
+//! std::thread::scope(|scope| {
+//!     for producer in 0..4 {
+//!         let ring = ring.clone();
+//!         scope.spawn(move || {
+//!             for number in 0..100 {
+//!                 let line = format!("{producer}: {number}");
+//!                 ring.blocking_push(line, Duration::MAX).expect("the consumer is there");
+//!             }
+//!         });
+//!     }
+//!     drop(ring); // the last handle that goes ends the ring
+//!     let mut lines = 0;
+//!     while consumer.blocking_ready() {
+//!         lines += consumer.fold(256, 0, |count, _line: String| count + 1).acc;
+//!     }
+//!     assert_eq!(lines, 400);
+//! });
+//! ```
+//!
+//! Pushing, publishing and taking wake whoever sleeps at the other side by themselves; that costs a
+//! fence each, so [`RingConsumer::fold`] and [`RingConsumer::pop_batch`] are cheaper than single
+//! pops. A claim that is dropped leaves a tombstone; one that is forgotten, or whose thread stands
+//! still, holds the values behind it back until somebody steps over it, and comes too late then
+//! ([`SteppedOver`]). A ring counts all of that, and tells its [peak](Ring::peak) and how old a
+//! value can get in it ([`Ring::age_bound`]). What has a timeout in a task needs the host's
+//! [`Timers`].
+//!
+//! A [`Ring64`] carries 64-bit integers, packed events for instance, and does without the fence
+//! while its consumer is busy; [`Shards64`] is several of them in front of one consumer, for
+//! producers that would meet too often.
+//!
+//! ```
+//! use corelane_primitives::{PushError, Ring64};
+//!
+//! let (ring, mut consumer) = Ring64::new(4);
+//! for value in 1..=4 {
+//!     assert_eq!(ring.push(value), Ok(()));
+//! }
+//! assert_eq!(ring.push(5), Err(PushError::Full(5)));
+//! let folded = consumer.fold(256, 0, |sum, value| sum + value);
+//! assert_eq!((folded.acc, ring.refused(), ring.popped()), (10, 1, 4));
+//! ```
+//!
+//! # Signals
+//!
+//! A [`Signal`] is the latest value for everybody: any thread sets it, any thread reads it, and its
+//! feeds ([`Changes`]) skip to the latest. Nobody ever waits for anybody. [`Signal::new`] takes any
+//! type; [`Signal::plain`] keeps up to 64 bytes without pointers in place, where a set allocates
+//! nothing.
+//!
 //! # Cancel safety
 //!
 //! A future of this crate may be dropped at any await point. A dropped [`recv`](Consumer::recv) or
-//! [`room`](Producer::room) has taken nothing; a dropped [`send`](Producer::send) has pushed
-//! nothing and drops its value. None of them is woken afterwards.
+//! [`room`](Producer::room) has taken nothing; a dropped [`send`](Producer::send) or
+//! [`push_wait`](Ring::push_wait) has pushed nothing and drops its value. None of them is woken
+//! afterwards.
 //!
 //! # Sleep and wake
 //!
@@ -70,9 +133,12 @@
 #![deny(unsafe_code)]
 
 mod block;
+mod claim;
 mod control;
+mod drain;
 mod error;
 mod feed;
+mod fold;
 mod lane;
 #[cfg(corelane_loom)]
 #[doc(hidden)]
@@ -80,24 +146,34 @@ pub mod model;
 mod pad;
 mod panics;
 mod park;
+mod push_wait;
+mod ring64;
+mod ring_error;
+mod signal;
 mod sync;
 mod timers;
 mod topic;
 mod waiters;
 
+pub use claim::{Claim, Ring, RingBuilder, RingConsumer};
 pub use error::{Closed, Full, LaneError, TryPublishError};
 pub use feed::{DetachedFeed, Feed, FeedError, FeedStats, NextError};
+pub use fold::Folded;
 #[doc(hidden)]
 pub use lane::lane_with_start;
 pub use lane::{Consumer, Producer, ReadChunk, WriteChunk, lane, try_lane};
 pub use park::{Epoch, Parker, SleepWord};
+pub use ring_error::{PushError, RingError, SteppedOver};
+pub use ring64::{Claim64, ClaimError, Consumer64, Ring64, Ring64Builder, Shards64};
+pub use signal::{
+    Changes, DetachedChanges, Plain, PlainSignal, Shared, Signal, SignalStats, Version, WeakSignal,
+};
 pub use timers::{TimerId, Timers};
 
 /// What the tests of this crate ask of its inner parts. No part of the public interface.
 #[doc(hidden)]
 pub mod parts {
-    pub use crate::block::block_on_for;
-    pub use crate::timers::{Alarm, Clock};
+    pub use crate::claim::FirstSight;
     pub use crate::waiters::{WaitList, Waiter};
 }
 pub use topic::{Order, Topic, TopicError, TopicOverflow, TopicStats, WeakTopic};

@@ -7,8 +7,14 @@
 
 pub(crate) use imp::{Arc, AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Swap, UnsafeCell, fence};
 pub(crate) use imp::{Mutex, MutexGuard, lock};
+pub(crate) use imp::{Payload, pause, yield_now};
 pub(crate) use imp::{ThreadId, thread_id};
+pub(crate) use imp::{acquire_fence, release_fence};
 pub(crate) use std::sync::atomic::Ordering;
+
+mod newest;
+
+pub(crate) use newest::Newest;
 
 macro_rules! sites {
     ($($(#[$doc:meta])* $site:ident = $name:literal,)+) => {
@@ -100,10 +106,50 @@ sites! {
     ParkWakeFence = "park.wake_fence",
     /// A waker reads the mark.
     ParkReadMark = "park.read_mark",
+    /// A producer of `Ring64` shows its value; partner: `Ring64ReadSlot`.
+    Ring64Publish = "ring64.publish",
+    /// The consumer of `Ring64` looks at a slot.
+    Ring64ReadSlot = "ring64.read_slot",
+    /// The consumer of `Ring64` hands slots back; partner: `Ring64ReadHead`.
+    Ring64Release = "ring64.release",
+    /// A producer of `Ring64` reads the consumer's position.
+    Ring64ReadHead = "ring64.read_head",
+    /// A producer tells the others which head it has read; partner: `Ring64ReadSeen`.
+    Ring64StoreSeen = "ring64.store_seen",
+    /// A producer of `Ring64` reads the head that another one has read.
+    Ring64ReadSeen = "ring64.read_seen",
     /// Between a waiter's place on the list and its count of the room; partner: `WaitNotifyFence`.
     WaitEnterFence = "wait.enter_fence",
     /// Between the room that was made and the look for waiters.
     WaitNotifyFence = "wait.notify_fence",
+    /// A writer takes a slot of a plain signal; partner: `SignalFree`.
+    SignalTake = "signal.take",
+    /// Whoever has replaced the value of a slot frees it.
+    SignalFree = "signal.free",
+    /// Between a writer's taking a slot and its first store there; partner: `SignalCopyFence`.
+    SignalFillFence = "signal.fill_fence",
+    /// A writer publishes its slot; partner: `SignalRead`.
+    SignalPublish = "signal.publish",
+    /// A reader or writer reads which slot is the newest.
+    SignalRead = "signal.read",
+    /// Between a reader's copy of a slot and its second look at the word.
+    SignalCopyFence = "signal.copy_fence",
+    /// Between a set and the look for parked feeds; partner: `ParkMarkFence`.
+    SignalSetFence = "signal.set_fence",
+    /// A producer of `Ring` shows its value; partner: `ClaimReadSlot`.
+    ClaimPublish = "claim.publish",
+    /// A producer of `Ring` begins to write a slot, or somebody skips it; partner: `ClaimReadFree`.
+    ClaimChange = "claim.change",
+    /// The consumer of `Ring` looks at a slot.
+    ClaimReadSlot = "claim.read_slot",
+    /// The consumer of `Ring` hands a slot back; partner: `ClaimReadFree`.
+    ClaimFree = "claim.free",
+    /// A producer of `Ring` looks whether the next slot is free.
+    ClaimReadFree = "claim.read_free",
+    /// Somebody notes since when a claim holds him up; partner: `SightRead`.
+    SightNote = "sight.note",
+    /// Somebody who is held up looks who was first.
+    SightRead = "sight.read",
 }
 
 /// The Acquire of `site`.
@@ -126,11 +172,18 @@ mod imp {
     use std::sync::PoisonError;
     pub(crate) use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize};
     pub(crate) use std::sync::{Mutex, MutexGuard};
-    pub(crate) use std::thread::ThreadId;
+    pub(crate) use std::thread::{ThreadId, yield_now};
 
     /// Who the calling thread is: no two threads of a process ever have one id.
     pub(crate) fn thread_id() -> ThreadId {
         std::thread::current().id()
+    }
+
+    /// Lets the other hardware thread, and who has won a race, go on for `times` pauses.
+    pub(crate) fn pause(times: u32) {
+        for _ in 0..times {
+            std::hint::spin_loop();
+        }
     }
 
     /// Locks. A lock here is never poisoned by more than a failed allocation: no foreign code runs
@@ -150,6 +203,18 @@ mod imp {
         std::sync::atomic::fence(Ordering::SeqCst);
     }
 
+    /// An Acquire fence.
+    #[inline(always)]
+    pub(crate) fn acquire_fence(_site: Site) {
+        std::sync::atomic::fence(Ordering::Acquire);
+    }
+
+    /// A Release fence.
+    #[inline(always)]
+    pub(crate) fn release_fence(_site: Site) {
+        std::sync::atomic::fence(Ordering::Release);
+    }
+
     /// `std`'s cell with loom's closure calls.
     pub(crate) struct UnsafeCell<T>(std::cell::UnsafeCell<T>);
 
@@ -166,6 +231,28 @@ mod imp {
         #[inline(always)]
         pub(crate) fn with_mut<R>(&self, write: impl FnOnce(*mut T) -> R) -> R {
             write(self.0.get())
+        }
+    }
+
+    /// A word that has one owner at a time, who changes by other words' orderings: in production a
+    /// relaxed atomic, since it needs no ordering of its own. Under loom it checks that.
+    pub(crate) struct Payload(AtomicU64);
+
+    impl Payload {
+        pub(crate) const fn new() -> Self {
+            Self(AtomicU64::new(0))
+        }
+
+        /// Fills the word. Its owner's.
+        #[inline(always)]
+        pub(crate) fn put(&self, value: u64) {
+            self.0.store(value, Ordering::Relaxed);
+        }
+
+        /// What the word holds. Its owner's, once after each `put`.
+        #[inline(always)]
+        pub(crate) fn take(&self) -> u64 {
+            self.0.load(Ordering::Relaxed)
         }
     }
 
@@ -195,12 +282,17 @@ mod imp {
     use crate::model::is_weakened;
     pub(crate) use loom::sync::atomic::AtomicPtr;
     pub(crate) use loom::sync::{Arc, Mutex, MutexGuard};
-    pub(crate) use loom::thread::ThreadId;
+    pub(crate) use loom::thread::{ThreadId, yield_now};
     use std::sync::PoisonError;
 
     /// Which thread of the model this is: all of them run on one of the process.
     pub(crate) fn thread_id() -> ThreadId {
         loom::thread::current().id()
+    }
+
+    /// Loom's way to say that another thread has to go on, and that its stores are seen then.
+    pub(crate) fn pause(_times: u32) {
+        yield_now();
     }
 
     /// A model of it must not park a thread by loom's `unpark`, which goes through a lock that the
@@ -229,6 +321,22 @@ mod imp {
         crate::model::meet_fence();
         if !weakened(site) {
             loom::sync::atomic::fence(Ordering::SeqCst);
+        }
+    }
+
+    #[track_caller]
+    pub(crate) fn acquire_fence(site: Site) {
+        count_step();
+        if !weakened(site) {
+            loom::sync::atomic::fence(Ordering::Acquire);
+        }
+    }
+
+    #[track_caller]
+    pub(crate) fn release_fence(site: Site) {
+        count_step();
+        if !weakened(site) {
+            loom::sync::atomic::fence(Ordering::Release);
         }
     }
 
@@ -279,23 +387,55 @@ mod imp {
             count_step();
             self.0.compare_exchange(current, new, success, failure)
         }
+    }
 
+    macro_rules! counted_updates {
+        ($($update:ident),+) => {
+            impl AtomicU64 {
+                $(#[track_caller]
+                pub(crate) fn $update(&self, value: u64, order: Ordering) -> u64 {
+                    count_step();
+                    self.0.$update(value, order)
+                })+
+            }
+        };
+    }
+
+    counted_updates!(fetch_add, fetch_and, fetch_max, fetch_or, fetch_sub, swap);
+
+    /// The word, and whether it is filled. Who fills or takes must find it as the other side left
+    /// it: a relaxed load may return an older answer wherever nothing has ordered the two.
+    pub(crate) struct Payload {
+        value: loom::sync::atomic::AtomicU64,
+        filled: loom::sync::atomic::AtomicBool,
+    }
+
+    impl Payload {
         #[track_caller]
-        pub(crate) fn swap(&self, value: u64, order: Ordering) -> u64 {
-            count_step();
-            self.0.swap(value, order)
+        pub(crate) fn new() -> Self {
+            Self {
+                value: loom::sync::atomic::AtomicU64::new(0),
+                filled: loom::sync::atomic::AtomicBool::new(false),
+            }
         }
 
         #[track_caller]
-        pub(crate) fn fetch_add(&self, value: u64, order: Ordering) -> u64 {
+        pub(crate) fn put(&self, value: u64) {
             count_step();
-            self.0.fetch_add(value, order)
+            let filled = self.filled.load(Ordering::Relaxed);
+            assert!(!filled, "filled before it was seen taken");
+            self.value.store(value, Ordering::Relaxed);
+            self.filled.store(true, Ordering::Relaxed);
         }
 
         #[track_caller]
-        pub(crate) fn fetch_sub(&self, value: u64, order: Ordering) -> u64 {
+        pub(crate) fn take(&self) -> u64 {
             count_step();
-            self.0.fetch_sub(value, order)
+            let filled = self.filled.load(Ordering::Relaxed);
+            assert!(filled, "taken before it was seen filled");
+            let value = self.value.load(Ordering::Relaxed);
+            self.filled.store(false, Ordering::Relaxed);
+            value
         }
     }
 

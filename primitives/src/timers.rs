@@ -75,16 +75,16 @@ pub trait Timers: Send + Sync {
 
 /// The clock of one primitive: the host's, or else the system's.
 #[derive(Clone, Default)]
-pub struct Clock(Option<Arc<dyn Timers>>);
+pub(crate) struct Clock(Option<Arc<dyn Timers>>);
 
 impl Clock {
     /// The host's clock, or the system's for `None`.
-    pub fn new(timers: Option<Arc<dyn Timers>>) -> Self {
+    pub(crate) fn new(timers: Option<Arc<dyn Timers>>) -> Self {
         Self(timers)
     }
 
     /// Nanoseconds since the clock's origin.
-    pub fn now_ns(&self) -> u64 {
+    pub(crate) fn now_ns(&self) -> u64 {
         match &self.0 {
             Some(timers) => timers.now_ns(),
             None => system_now_ns(),
@@ -92,7 +92,7 @@ impl Clock {
     }
 
     /// The host's timers, if it gave any.
-    pub fn timers(&self) -> Option<&Arc<dyn Timers>> {
+    pub(crate) fn timers(&self) -> Option<&Arc<dyn Timers>> {
         self.0.as_ref()
     }
 }
@@ -113,7 +113,7 @@ pub(crate) fn nanos(duration: Duration) -> u64 {
 }
 
 /// The end of one wait by time. Dropping it takes its timer back.
-pub struct Alarm {
+pub(crate) struct Alarm {
     timers: Arc<dyn Timers>,
     at_ns: u64,
     armed: Option<(TimerId, Waker)>,
@@ -121,16 +121,21 @@ pub struct Alarm {
 
 impl Alarm {
     /// Goes off `after` from now. No timer is armed before the first poll.
-    pub fn new(timers: &Arc<dyn Timers>, after: Duration) -> Self {
+    pub(crate) fn new(timers: &Arc<dyn Timers>, after: Duration) -> Self {
+        Self::at(timers, timers.now_ns().saturating_add(nanos(after)))
+    }
+
+    /// Goes off at `at_ns` of that clock.
+    pub(crate) fn at(timers: &Arc<dyn Timers>, at_ns: u64) -> Self {
         Self {
-            at_ns: timers.now_ns().saturating_add(nanos(after)),
+            at_ns,
             timers: Arc::clone(timers),
             armed: None,
         }
     }
 
     /// Ready once the time has come, never early; otherwise the waker is called then.
-    pub fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+    pub(crate) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         if self.timers.now_ns() >= self.at_ns {
             self.disarm();
             return Poll::Ready(());

@@ -11,6 +11,9 @@ mod alarm;
 #[path = "models/bell.rs"]
 mod bell;
 #[cfg(corelane_loom)]
+#[path = "models/claim.rs"]
+mod claim;
+#[cfg(corelane_loom)]
 #[path = "models/lane.rs"]
 mod lane;
 #[cfg(corelane_loom)]
@@ -22,6 +25,12 @@ mod mutants;
 #[path = "models/park.rs"]
 mod park;
 #[cfg(corelane_loom)]
+#[path = "models/ring64.rs"]
+mod ring64;
+#[cfg(corelane_loom)]
+#[path = "models/signal.rs"]
+mod signal;
+#[cfg(corelane_loom)]
 #[path = "models/topic.rs"]
 mod topic;
 #[cfg(corelane_loom)]
@@ -30,6 +39,15 @@ mod waiters;
 
 #[cfg(corelane_loom)]
 fn main() -> std::process::ExitCode {
-    let models = [park::MODELS, lane::MODELS, waiters::MODELS, topic::MODELS].concat();
+    let models = [
+        park::MODELS,
+        lane::MODELS,
+        ring64::MODELS,
+        claim::MODELS,
+        waiters::MODELS,
+        signal::MODELS,
+        topic::MODELS,
+    ]
+    .concat();
     mutants::run(&models, corelane_primitives::model::sites())
 }

@@ -7,7 +7,7 @@ use std::sync::mpsc;
 use std::task::{Context, Waker};
 use std::time::Duration;
 
-use corelane::{Builder, OutsideShard, Placement, Runtime, SubmitError, TrySubmitError};
+use corelane::{Builder, Driver, OutsideShard, Placement, Runtime, SubmitError, TrySubmitError};
 
 const LIMIT: Duration = Duration::from_secs(30);
 
@@ -15,6 +15,17 @@ fn one_shard() -> Builder {
     Runtime::builder()
         .placement(Placement::Unpinned(1))
         .inbox_capacity(4)
+}
+
+/// A capture that panics in its drop, if it is told to.
+struct Capture(bool);
+
+impl Drop for Capture {
+    fn drop(&mut self) {
+        if self.0 {
+            std::panic::resume_unwind(Box::new("a drop that panics"));
+        }
+    }
 }
 
 /// Keeps the shard inside a poll until the sender is used or dropped.
@@ -96,4 +107,39 @@ fn call_from_outside_says_that_its_shard_is_gone() {
         shard.try_submit(|| async { 1 }),
         Err(TrySubmitError::ShardGone(()))
     ));
+}
+
+// proves: RT-18
+#[test]
+fn captures_that_panic_when_their_call_is_never_started_end_no_shard() {
+    for driver in [Driver::Uring, Driver::Epoll] {
+        let builder = Runtime::builder().placement(Placement::Unpinned(2));
+        let Ok(running) = builder.driver(driver).start() else {
+            assert_ne!(driver, Driver::Epoll, "epoll is everywhere");
+            continue;
+        };
+        let (first, second) = (running.shard(0), running.shard(1));
+        let release = occupy(&second);
+        // More than a shard takes in one turn.
+        let calls: Vec<_> = (0..200)
+            .map(|number| {
+                let capture = Capture(number % 2 == 0);
+                second.submit(move || async move {
+                    std::future::pending::<()>().await;
+                    drop(capture);
+                })
+            })
+            .collect();
+        let ending = std::thread::spawn(move || drop(running));
+        while first.submit(|| async {}).wait().is_ok() {}
+        release.send(()).unwrap();
+        for (number, call) in calls.into_iter().enumerate() {
+            match call.wait() {
+                Err(SubmitError::Panicked(_)) if number % 2 == 0 => {}
+                Err(SubmitError::ShardGone) if number % 2 == 1 => {}
+                other => panic!("call {number}: {other:?}"),
+            }
+        }
+        ending.join().unwrap();
+    }
 }

@@ -74,10 +74,11 @@ async fn value_is_dropped_at_home_whichever_shard_drops_its_last_handle() {
             assert_eq!(value.home(), *home);
             drop(first);
             assert!(drops.lock().unwrap().is_empty(), "a handle is left");
+            let expected = (home.index(), thread_of(home).await);
             last.submit_with(value, |value| async { drop(value) })
                 .await
                 .unwrap();
-            let expected = (home.index(), thread_of(home).await);
+            // From here on nobody but the drop wakes the home.
             assert_eq!(dropped(&drops, 1).await, [expected]);
         }
     }
@@ -93,8 +94,9 @@ async fn value_is_dropped_at_home_when_a_plain_thread_drops_its_last_handle() {
             move || async move { resident(&drops) }
         });
         let value = value.await.unwrap();
-        let plain = thread::spawn(move || drop(value));
         let expected = (home.index(), thread_of(home).await);
+        let plain = thread::spawn(move || drop(value));
+        // From here on nobody but the drop wakes the home.
         assert_eq!(dropped(&drops, 1).await, [expected]);
         plain.join().unwrap();
     }

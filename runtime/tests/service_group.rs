@@ -349,6 +349,20 @@ async fn data_of_a_call_in_a_group_is_relocated_once_whether_it_waited_or_not() 
 
 // proves: RT-9
 #[test]
+fn shards_of_another_runtime_have_no_calls_of_a_group() {
+    let two = || corelane::Runtime::builder().placement(corelane::Placement::Unpinned(2));
+    let other = two().start().unwrap();
+    let foreign = other.shard(1).submit(|| async { shard() }).wait().unwrap();
+    let counts = two().run(|| async move {
+        let group = ServiceGroup::new(1);
+        let _call = group.submit(&shards()[1], pending::<()>);
+        (group.in_flight(&shards()[1]), group.in_flight(&foreign))
+    });
+    assert_eq!(counts.unwrap(), (1, 0));
+}
+
+// proves: RT-9
+#[test]
 fn calls_in_a_group_that_a_shutdown_finds_are_dropped_with_their_tasks() {
     let left = Arc::new(AtomicUsize::new(0));
     corelane::Runtime::builder()

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use corelane::metrics::snapshot;
 use corelane::task::yield_now;
-use corelane::{InvokeError, Sharded, ShardedError, shard, shards};
+use corelane::{InvokeError, Sharded, ShardedError, SubmitError, shard, shards};
 use thread_aware::ThreadAware;
 use thread_aware::affinity::Affinity;
 
@@ -149,6 +149,8 @@ async fn stop_waits_for_calls_under_way() {
                     yield_now().await;
                     assert!(!part.book.dropped().contains(&shard().index()));
                 }
+                // Longer than a stop without a deadline would give it.
+                corelane::time::sleep(Duration::from_millis(2)).await;
                 part.add(3)
             })
         })
@@ -275,6 +277,36 @@ async fn failed_start_drops_the_parts_that_had_started() {
             other => panic!("{other:?}"),
         }
         // Not later: when the error is known.
+        assert_eq!(book.dropped(), book.made());
+    }
+}
+
+// proves: RT-9
+#[corelane::test(shards = 3, uring, epoll, sim, seeds = 8)]
+async fn failed_start_ends_those_that_wait_for_the_part_that_failed() {
+    for (broken, panics) in (0..3).flat_map(|broken| [(broken, false), (broken, true)]) {
+        let book = Book::default();
+        let made = book.clone();
+        let started = Sharded::try_start(move |at| async move {
+            let part = Part::new(&made);
+            if at.index() != broken {
+                std::future::pending::<()>().await;
+            }
+            yield_now().await;
+            assert!(!panics, "not here");
+            drop(part);
+            Err::<Part, _>("not here")
+        });
+        let error = started.await.map(drop).unwrap_err();
+        let text = error.to_string();
+        match error {
+            ShardedError::Failed { shard, .. } if !panics => assert_eq!(shard, broken),
+            ShardedError::Submit {
+                shard,
+                source: SubmitError::Panicked(_),
+            } if panics => assert_eq!(shard, broken),
+            _ => panic!("{text}"),
+        }
         assert_eq!(book.dropped(), book.made());
     }
 }

@@ -1,8 +1,10 @@
 //! Starting a service: all of its parts, or none.
 
 use std::convert::Infallible;
-use std::future::Future;
+use std::future::{Future, poll_fn};
+use std::pin::Pin;
 use std::rc::Rc;
+use std::task::Poll;
 
 use thread_aware::ThreadAware;
 
@@ -19,9 +21,9 @@ impl<S: 'static> Sharded<S> {
     ///
     /// # Errors
     ///
-    /// [`ShardedError::Submit`] for the first shard, in their order, on which `make` panicked. The
-    /// parts that had started are gone by then, dropped each on its shard, and the making of the
-    /// others is cancelled.
+    /// [`ShardedError::Submit`] for the first shard on which `make` panicked. The making of the
+    /// others is cancelled then, also where it waits for the part that failed, and the parts that
+    /// had started are gone with the error, dropped each on its shard.
     ///
     /// # Panics
     ///
@@ -143,27 +145,45 @@ async fn settled<S: 'static, E>(making: impl Future<Output = Result<S, E>>) -> R
 /// What a part's start sends back: its place, which is its end when it is dropped.
 type Start<E> = Submit<Result<Lodging, E>>;
 
-/// Waits for all starts. With the first that fails the others are cancelled, and waited for all the
-/// same: what they made until then comes back, and is dropped here with the places before.
+/// Waits for all starts together. With the first that fails the others are cancelled, since they
+/// may wait for its part, and waited for all the same: what they made until then comes back, and is
+/// dropped here with the places before.
 async fn all<E: Send + 'static>(starts: Vec<Start<E>>) -> Result<Vec<Lodging>, ShardedError<E>> {
-    let mut lodgings = Vec::with_capacity(starts.len());
-    let mut starts = starts.into_iter().enumerate();
-    let error = loop {
-        let Some((shard, start)) = starts.next() else {
-            return Ok(lodgings);
-        };
-        match start.await {
-            Ok(Ok(lodging)) => lodgings.push(lodging),
-            Ok(Err(source)) => break ShardedError::Failed { shard, source },
-            Err(source) => break ShardedError::Submit { shard, source },
+    let mut lodgings: Vec<_> = starts.iter().map(|_| None).collect();
+    let mut starts: Vec<_> = starts.into_iter().map(Some).collect();
+    let mut failed = None;
+    poll_fn(|cx| {
+        let has_failed = failed.is_some();
+        for (shard, place) in starts.iter_mut().enumerate() {
+            let Some(Poll::Ready(answer)) = place.as_mut().map(|start| Pin::new(start).poll(cx))
+            else {
+                continue;
+            };
+            *place = None;
+            let error = match answer {
+                Ok(Ok(lodging)) => {
+                    lodgings[shard] = Some(lodging);
+                    continue;
+                }
+                Ok(Err(source)) => ShardedError::Failed { shard, source },
+                Err(source) => ShardedError::Submit { shard, source },
+            };
+            failed.get_or_insert(error);
         }
-    };
-    let rest: Vec<_> = starts.map(|(_, start)| start).collect();
-    rest.iter().for_each(Submit::cancel);
-    for start in rest {
-        drop(start.await);
+        if failed.is_some() && !has_failed {
+            starts.iter().flatten().for_each(Submit::cancel);
+        }
+        if starts.iter().any(Option::is_some) {
+            Poll::Pending
+        } else {
+            Poll::Ready(())
+        }
+    })
+    .await;
+    match failed {
+        Some(error) => Err(error),
+        None => Ok(lodgings.into_iter().flatten().collect()),
     }
-    Err(error)
 }
 
 /// Waits until each shard has dropped what was given up before.

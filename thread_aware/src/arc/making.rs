@@ -3,10 +3,12 @@
 //! Owner: a node's state names the thread that makes its value. Who waits for one is in one table
 //! under a lock, which only those use who wait, those they wait for, and inserts into storages. No
 //! foreign code runs under it.
-//! Rule: nobody waits before it has walked from the value's maker along who waits for whom, under
+//! Rules: nobody waits before it has walked from the value's maker along who waits for whom, under
 //! the lock, and found that the walk does not come back: a cycle would never end. Who waits marks
-//! the state first, so that a maker that sees no mark has nobody to wake. Models:
-//! `tests/models/`.
+//! the state first, so that a maker that sees no mark has nobody to wake. A marked state changes
+//! under the lock and together with the table, so each entry is of a value that the thread that
+//! was walked from still makes; with entries of ended ones, walks could meet cycles that nobody
+//! checked, and go round them for ever. Models: `tests/models/`.
 
 use alloc::{sync::Arc as StdArc, vec::Vec};
 use core::ptr::{self, NonNull};
@@ -57,6 +59,7 @@ pub(super) fn claim<'a, T: ?Sized>(lineage: &Lineage<T>, node: &'a Node<T>) -> C
         EMPTY if node.advance(EMPTY, made_by(MAKING, thread)) => {
             return Claim::Mine(Making {
                 node,
+                thread,
                 is_made: false,
             });
         }
@@ -145,7 +148,8 @@ fn is_being_made(state: u64) -> bool {
 impl Waiting {
     /// Whether `maker` waits, directly or through others, for `thread`.
     fn would_never_end(&self, mut maker: u64, thread: u64) -> bool {
-        // Bounded: each round goes on to another waiter, since each of them passed this very check.
+        // Bounded: each round goes on to another waiter, since each of them passed this very check
+        // and is gone when what it checked is.
         while maker != thread {
             let Some(waiter) = self.0.iter().find(|waiter| waiter.thread == maker) else {
                 return false;
@@ -153,12 +157,9 @@ impl Waiting {
             // SAFETY: Valid: the waiter has a handle of the node until its entry is gone, which
             // takes the lock. Shared: an atomic.
             let state = unsafe { waiter.state.as_ref() };
-            // Relaxed: the number of a maker that is waited for was seen by who waits, under this
-            // lock; any later state says that nobody makes it.
+            // Relaxed: a state that is waited for is marked and changed under this lock.
             let state = state.load(Relaxed);
-            if kind(state) != AWAITED {
-                return false;
-            }
+            debug_assert_eq!(kind(state), AWAITED, "an entry goes with its mark");
             maker = self::maker(state);
         }
         true
@@ -179,6 +180,7 @@ impl Waiting {
 /// The right to make a node's value. Dropping it, as a panic does, leaves the node empty.
 pub(super) struct Making<'a, T: ?Sized> {
     node: &'a Node<T>,
+    thread: u64,
     is_made: bool,
 }
 
@@ -186,22 +188,28 @@ impl<T: ?Sized> Making<'_, T> {
     pub(super) fn finish(mut self, value: StdArc<T>) {
         self.is_made = true;
         // SAFETY: `claim` moved the state to MAKING for this one right, which is used up here.
-        let state = unsafe { self.node.publish(value) };
-        self.end(state);
+        unsafe { self.node.put(value) };
+        self.end(|state| self.node.show(state));
     }
 
-    /// Wakes who waits, if the last state says that anybody does.
-    fn end(&self, state: u64) {
-        if kind(state) == AWAITED {
-            lock().wake(self.node.state_word());
+    /// Ends the claim by `change`, which tries it from the state that it is given, and wakes who
+    /// waits, if that state says that anybody does.
+    fn end(&self, change: impl Fn(u64) -> bool) {
+        if change(made_by(MAKING, self.thread)) {
+            return;
         }
+        let mut waiting = lock();
+        // Only a mark can have changed the state, and only its maker ends it.
+        let ended = change(made_by(AWAITED, self.thread));
+        debug_assert!(ended, "nobody else ends a claim");
+        waiting.wake(self.node.state_word());
     }
 }
 
 impl<T: ?Sized> Drop for Making<'_, T> {
     fn drop(&mut self) {
         if !self.is_made {
-            self.end(self.node.abandon());
+            self.end(|state| self.node.advance(state, EMPTY));
         }
     }
 }

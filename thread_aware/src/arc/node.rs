@@ -148,24 +148,36 @@ impl<T: ?Sized> Node<T> {
             .is_ok()
     }
 
-    /// Gives a claim on the node up, without a value, and says what its state was.
-    pub(super) fn abandon(&self) -> u64 {
-        // Relaxed: nothing was written.
-        self.state.swap(EMPTY, Relaxed)
-    }
-
-    /// Puts the value in, tells everybody, and says what the state was.
+    /// Puts the value in, and tells everybody.
     ///
     /// # Safety
     ///
-    /// The caller moved the state to `MAKING` or `FILLING` itself and has not published since.
-    pub(super) unsafe fn publish(&self, value: StdArc<T>) -> u64 {
+    /// The caller moved the state to `MAKING` or `FILLING` itself, nobody marked it since, and this
+    /// is the one publish.
+    pub(super) unsafe fn publish(&self, value: StdArc<T>) {
+        // SAFETY: The caller's promise.
+        unsafe { self.put(value) };
+        self.state.store(READY, release(Site::PartitionPublish));
+    }
+
+    /// Puts the value in, which nobody sees before the state says so.
+    ///
+    /// # Safety
+    ///
+    /// The caller moved the state to `MAKING` or `FILLING` itself and has not put any since.
+    pub(super) unsafe fn put(&self, value: StdArc<T>) {
         self.value.with_mut(|place| {
             // SAFETY: Valid: the cell is a part of `self`. Exclusive: only the claimant writes (the
-            // caller's promise), and nobody reads before the exchange below.
+            // caller's promise), and nobody reads before `READY`.
             unsafe { *place = Some(value) };
         });
-        self.state.swap(READY, release(Site::PartitionPublish))
+    }
+
+    /// Tells everybody of the value that was put in, if the state is as expected.
+    pub(super) fn show(&self, from: u64) -> bool {
+        let success = release(Site::PartitionPublish);
+        let exchanged = self.state.compare_exchange(from, READY, success, Relaxed);
+        exchanged.is_ok()
     }
 
     /// The state alone, for who waits; valid as long as the node is.

@@ -2,7 +2,14 @@
 //! is done without the lock.
 
 use core::mem::offset_of;
-use std::{env, process::Command, sync::mpsc, thread, time::Duration};
+use std::{
+    env,
+    panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
+    process::Command,
+    sync::{Barrier, mpsc},
+    thread,
+    time::Duration,
+};
 
 use crossbeam_utils::CachePadded;
 
@@ -10,10 +17,14 @@ use super::{
     handle::Arc,
     lineage::Lineage,
     making,
-    node::{HANDLES_MAX, Node, Slot},
+    node::{AWAITED, HANDLES_MAX, Node, Slot, kind},
     strategy::PerCore,
 };
-use crate::{ThreadAware, affinity::pinned_affinities, sync::Ordering::Relaxed};
+use crate::{
+    ThreadAware,
+    affinity::pinned_affinities,
+    sync::{AtomicUsize, Ordering::Relaxed},
+};
 
 // proves: TA-16
 #[test]
@@ -141,4 +152,51 @@ fn lock_is_for_those_who_wait_alone() {
     drop(lock);
     mover.join().expect("no panic");
     assert_eq!(waited, Ok(()), "somebody wanted the lock");
+}
+
+// proves: TA-6
+#[test]
+fn awaited_state_ends_under_the_lock() {
+    for panics in [false, true] {
+        let cores = pinned_affinities(&[2]);
+        let inside = std::sync::Arc::new(Barrier::new(2));
+        let (calls, maker_inside) = (AtomicUsize::new(0), inside.clone());
+        let handle = Arc::<_, PerCore>::new_fn(move || {
+            // The first call makes the first value, the second one is watched.
+            if calls.fetch_add(1, Relaxed) == 1 {
+                maker_inside.wait();
+                maker_inside.wait();
+                if panics {
+                    resume_unwind(Box::new(()));
+                }
+            }
+            5
+        });
+        let place = handle.lineage().place::<PerCore>(cores[1]);
+        // SAFETY: Valid: `handle` keeps the lineage. Shared: as ever.
+        let node = unsafe { place.expect("a partition").as_ref() };
+        let go = || {
+            let mut other = handle.clone();
+            catch_unwind(AssertUnwindSafe(|| other.relocate(None, cores[1]))).is_err()
+        };
+        thread::scope(|scope| {
+            let maker = scope.spawn(go);
+            inside.wait();
+            let waiter = scope.spawn(go);
+            let awaited = (0..10_000_000).any(|_| {
+                thread::yield_now();
+                kind(node.state()) == AWAITED
+            });
+            let waiting = making::lock();
+            inside.wait();
+            assert!(awaited);
+            for _ in 0..1_000 {
+                thread::yield_now();
+                assert_eq!(kind(node.state()), AWAITED);
+            }
+            drop(waiting);
+            assert_eq!(maker.join().expect("the panic was caught"), panics);
+            assert!(!waiter.join().expect("it does not panic"));
+        });
+    }
 }

@@ -82,14 +82,21 @@ impl ServiceGroup {
         self.limit.get()
     }
 
-    /// How many calls this shard has in flight on `shard` in this group.
+    /// How many calls this shard has in flight on `shard` in this group; none on a shard of another
+    /// runtime.
     ///
     /// # Panics
     ///
     /// Outside of the shards.
     #[must_use]
     pub fn in_flight(&self, shard: &Shard) -> usize {
-        Context::with(|context| context.groups().in_flight(self.rank, shard.place()))
+        Context::with(|context| {
+            if shard.is_of(context) {
+                context.groups().in_flight(self.rank, shard.place())
+            } else {
+                0
+            }
+        })
     }
 
     /// Calls `call` on `shard`, as [`Shard::submit`] does, as soon as there is a credit for it.

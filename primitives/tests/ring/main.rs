@@ -1,0 +1,11 @@
+//! What a ring by claim promises, on one thread and on many.
+#![cfg(not(corelane_loom))]
+
+mod claims;
+mod clock;
+mod counts;
+mod flow;
+mod ring64;
+mod values;
+mod waits;
+mod wakes;
