@@ -5,6 +5,7 @@ mod claims;
 mod clock;
 mod counts;
 mod flow;
+mod ring64;
 mod values;
 mod waits;
 mod wakes;
