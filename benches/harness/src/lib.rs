@@ -39,8 +39,9 @@ pub use pin::{Cores, allowed_cores, pin};
 pub use relocation::{Relocating, Value, relocating_entries, shared_entries};
 pub use report::write_report;
 pub use rings::{
-    AwaitQueue, Host, Pull, Push, Queue, SLOTS, Shape, Sharded, Walk, await_entries,
-    one_queue_entries, other_process_floods, ring_entries, sharded_entries, spsc_entries,
+    AwaitQueue, Host, Pull, Push, Queue, SLOTS, Shape, Sharded, Walk, await_entries, burst_entries,
+    consumer_entries, one_queue_entries, other_process_floods, ring_entries, sharded_entries,
+    spsc_entries,
 };
 pub use row::{Better, EVERY_CORE, Kind, Row, RowSpec, find_row, rows};
 pub use stats::{Summary, median, quantile};

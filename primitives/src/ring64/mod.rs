@@ -19,6 +19,7 @@
 
 #![forbid(unsafe_code)]
 
+mod builder;
 mod claim;
 mod consumer;
 mod desk;
@@ -27,8 +28,10 @@ mod ring;
 mod shards;
 mod shared;
 mod slots;
+mod wait;
 
-pub use claim::Claim64;
+pub use builder::Ring64Builder;
+pub use claim::{Claim64, ClaimError};
 pub use consumer::Consumer64;
 pub use ring::Ring64;
 pub use shards::Shards64;

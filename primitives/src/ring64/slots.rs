@@ -32,6 +32,8 @@ pub(super) enum Look {
     Value,
     /// The position was claimed and given up.
     Hole,
+    /// It is reserved by a `Claim64`, and not being filled.
+    Reserved,
     /// Nobody has published it yet.
     Nothing,
 }
@@ -91,13 +93,24 @@ impl Slots {
             .store(place | VALUE, release(Site::Ring64Publish));
     }
 
-    /// Shows that no value will come at `place`. The caller has claimed it.
-    pub(super) fn give_up(&self, place: u64) {
-        // Relaxed: it shows no value, and whoever fills the slot next does so because the consumer
-        // has read this, so it cannot come later in the word's order.
+    /// Begins to fill the reserved `place`; false when somebody has stepped over it.
+    pub(super) fn begin(&self, place: u64) -> bool {
+        self.change_reserved(place, place)
+    }
+
+    /// Says that no value will come at the reserved `place`; false when it is not reserved now.
+    pub(super) fn skip(&self, place: u64) -> bool {
+        self.change_reserved(place, place | TOMBSTONE)
+    }
+
+    /// One of those who race for a reserved place wins.
+    fn change_reserved(&self, place: u64, to: u64) -> bool {
+        // Relaxed: it shows no value, and whoever fills the slot in a later lap does so because the
+        // consumer has read this, so it cannot come later in the word's order.
         self.slot(place)
             .state
-            .store(place | TOMBSTONE, Ordering::Relaxed);
+            .compare_exchange(place | RESERVED, to, Ordering::Relaxed, Ordering::Relaxed)
+            .is_ok()
     }
 
     /// What stands at `place`, the consumer's next one.
@@ -109,6 +122,8 @@ impl Slots {
             Look::Value
         } else if state == place | TOMBSTONE {
             Look::Hole
+        } else if state == place | RESERVED {
+            Look::Reserved
         } else {
             Look::Nothing
         }
@@ -126,11 +141,6 @@ impl Slots {
         self.slot(place)
             .state
             .store(place | RESERVED, Ordering::Relaxed);
-    }
-
-    /// Whether `place` is reserved, as far as this thread can see.
-    pub(super) fn is_reserved(&self, place: u64) -> bool {
-        self.slot(place).state.load(Ordering::Relaxed) == place | RESERVED
     }
 
     /// Whether something stands at `place` already, as far as this thread can see.

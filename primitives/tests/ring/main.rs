@@ -7,6 +7,7 @@ mod claims;
 mod clock;
 mod counts;
 mod flow;
+mod ring64;
 mod values;
 mod waits;
 mod wakes;

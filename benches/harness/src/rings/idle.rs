@@ -38,6 +38,7 @@ pub(super) fn idle<Q: Queue>(params: &Params) -> Result<Sample, BenchError> {
             1,
             u64::from(producer.push_wait(LAST, SETTLE)),
         )?;
+        producer.notify();
         let value = waiting.join().map_err(|_| BenchError::Panicked)??;
         BenchError::check("the value that ends the wait", LAST, value.unwrap_or(0))?;
         Ok(spent.sample(spent.cpu_ns as f64 * 100.0 / spent.wall_ns as f64))

@@ -74,6 +74,9 @@ pub trait Push {
         }
         true
     }
+
+    /// Wakes a consumer that waits; for a library whose push alone does not.
+    fn notify(&mut self) {}
 }
 
 /// The end where values come out.
@@ -167,15 +170,22 @@ pub fn ring_entries<Q: Queue, H: Host>(who: &str) -> Vec<Entry> {
     entries
 }
 
-/// The rows of one producer: bursts, draining, overload, idling.
+/// The rows of one producer: bursts, and those about the consumer.
 pub fn spsc_entries<Q: Queue, H: Host>(who: &str) -> Vec<Entry> {
     let mut entries = burst_entries::<Q, H>(who);
-    entries.push(entry("fold_1000", who, drain::fold::<Q>));
-    entries.push(entry("pop_batch_1000", who, drain::pop_batch::<Q>));
-    entries.push(entry("overload_50x_refuse", who, overload::refuse::<Q>));
-    entries.push(entry("overload_50x_wait", who, overload::wait::<Q>));
-    entries.push(entry("idle", who, idle::idle::<Q>));
+    entries.extend(consumer_entries::<Q>(who));
     entries
+}
+
+/// The rows about a consumer: draining, overload, idling.
+pub fn consumer_entries<Q: Queue>(who: &str) -> Vec<Entry> {
+    vec![
+        entry("fold_1000", who, drain::fold::<Q>),
+        entry("pop_batch_1000", who, drain::pop_batch::<Q>),
+        entry("overload_50x_refuse", who, overload::refuse::<Q>),
+        entry("overload_50x_wait", who, overload::wait::<Q>),
+        entry("idle", who, idle::idle::<Q>),
+    ]
 }
 
 /// Floods from one and from three threads that a program of another language runs.
@@ -203,7 +213,8 @@ pub fn one_queue_entries<Q: Queue, H: Host>(who: &str) -> Vec<Entry> {
     flood_entries::<Q, H>(who, |flood| !flood.named_shards)
 }
 
-fn burst_entries<Q: Queue, H: Host>(who: &str) -> Vec<Entry> {
+/// The bursts of one producer.
+pub fn burst_entries<Q: Queue, H: Host>(who: &str) -> Vec<Entry> {
     let bursts = rows::BURSTS.iter().map(|burst| {
         entry(burst.row, who, move |params| {
             burst::burst::<Q, H>(params, *burst)

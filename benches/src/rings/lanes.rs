@@ -1,56 +1,12 @@
-//! Bounded queues with one consumer: a lane for each producer.
+//! A lane for each producer.
 
-use std::time::Duration;
-
-use corelane::IdlePolicy;
-use corelane_bench_harness::{
-    BenchError, Entry, Host, Pull, Push, Queue, Shape, Walk, one_queue_entries, spsc_entries,
-};
+use corelane_bench_harness::{Pull, Push, Queue, Shape, Walk};
 use corelane_primitives::{Consumer, Producer, lane};
 
-use crate::tasks::on_shard;
-use crate::{WHO, ours};
-
-pub(crate) fn entries() -> Vec<Entry> {
-    [
-        one_queue_entries::<LaneEach, Shard>("corelane-lane-each"),
-        spsc_entries::<LaneEach, Shard>(WHO),
-    ]
-    .concat()
-}
-
-/// Tasks on a shard.
-pub(crate) struct Shard;
-
-impl Host for Shard {
-    fn run<F: Future<Output = ()> + 'static>(
-        core: usize,
-        tasks: Vec<F>,
-        begin: impl FnOnce() + 'static,
-    ) -> Result<(), BenchError> {
-        on_shard(core, IdlePolicy::default(), move || async move {
-            let tasks: Vec<_> = tasks.into_iter().map(corelane::spawn).collect();
-            begin();
-            for task in tasks {
-                task.await.map_err(ours)?;
-            }
-            Ok(())
-        })
-    }
-
-    async fn yield_now() {
-        corelane::task::yield_now().await;
-    }
-}
+use super::{Rx, Tx};
 
 /// A lane for each producer, with its share of the slots; the consumer goes round.
 pub(crate) struct LaneEach;
-
-/// A producer's end.
-pub(crate) struct Tx<S>(S);
-
-/// The consumer's end.
-pub(crate) struct Rx<R>(R);
 
 impl Queue for LaneEach {
     type Producer = Tx<Producer<u64>>;
@@ -76,8 +32,8 @@ impl Push for Tx<Producer<u64>> {
         self.0.push_batch(&mut values.iter().copied())
     }
 
-    fn push_wait(&mut self, value: u64, _timeout: Duration) -> bool {
-        self.0.blocking_send(value).is_ok()
+    fn notify(&mut self) {
+        self.0.notify();
     }
 }
 
