@@ -304,8 +304,8 @@ impl<T> Shared<T> {
     }
 
     /// How much room a head and a tail make that were read one after the other. The head is told
-    /// once a batch, while its slots are free one by one, so the tail may be more than a ring ahead;
-    /// and a tail that the head has passed was read too early: the ring was empty since.
+    /// once a batch, while its slots are free one by one, so the tail may be more than a ring
+    /// ahead; and a tail that the head has passed was read too early: the ring was empty since.
     fn room_between(&self, head: u64, tail: u64) -> usize {
         let capacity = self.slots.capacity();
         if distance(tail, head) <= capacity as u64 {

@@ -376,20 +376,21 @@ impl State {
                     state
                 }]
             }
-            Doing::Publish(place) => {
-                let mut state = self.clone();
-                let slot = state.slot(place);
-                slot.position = place;
-                slot.word = Word::Published;
-                state.accepted.push((producer, self.acts_left[me]));
-                vec![if self.fault == Fault::PublishBeforeWrite {
-                    state.doing[me] = Doing::Write(place);
-                    state
-                } else {
-                    state.done(me)
-                }]
-            }
+            Doing::Publish(place) => vec![self.publish(me, place)],
         })
+    }
+
+    fn publish(&self, me: usize, place: u8) -> Self {
+        let mut state = self.clone();
+        let slot = state.slot(place);
+        slot.position = place;
+        slot.word = Word::Published;
+        state.accepted.push((me as u8, self.acts_left[me]));
+        if self.fault == Fault::PublishBeforeWrite {
+            state.doing[me] = Doing::Write(place);
+            return state;
+        }
+        state.done(me)
     }
 
     /// What a producer does that takes `tail` for the next place.
