@@ -112,6 +112,13 @@
 //! assert_eq!((folded.acc, ring.refused(), ring.popped()), (10, 1, 4));
 //! ```
 //!
+//! # Signals
+//!
+//! A [`Signal`] is the latest value for everybody: any thread sets it, any thread reads it, and its
+//! feeds ([`Changes`]) skip to the latest. Nobody ever waits for anybody. [`Signal::new`] takes any
+//! type; [`Signal::plain`] keeps up to 64 bytes without pointers in place, where a set allocates
+//! nothing.
+//!
 //! # Cancel safety
 //!
 //! A future of this crate may be dropped at any await point. A dropped [`recv`](Consumer::recv) or
@@ -142,6 +149,7 @@ mod park;
 mod push_wait;
 mod ring64;
 mod ring_error;
+mod signal;
 mod sync;
 mod timers;
 mod topic;
@@ -159,6 +167,9 @@ pub use ring_error::{PushError, RingError, SteppedOver};
 pub use ring64::{
     Claim64, ClaimError, Consumer64, HandlerPanic, Ring64, Ring64Builder, RingChannel,
     RingChannelBuilder, RingChannelRun, RingChannelTask, Shards64,
+};
+pub use signal::{
+    Changes, DetachedChanges, Plain, PlainSignal, Shared, Signal, SignalStats, Version, WeakSignal,
 };
 pub use timers::{TimerId, Timers};
 

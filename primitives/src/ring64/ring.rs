@@ -219,7 +219,7 @@ impl Ring64 {
         self.shared.is_closed()
     }
 
-    /// Whether this is the ring of a [`RingChannel`](crate::RingChannel) whose handler has panicked.
+    /// Whether this ring is that of a [`RingChannel`](crate::RingChannel) that has failed.
     pub fn is_failed(&self) -> bool {
         self.shared.is_failed()
     }
