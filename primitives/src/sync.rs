@@ -8,7 +8,13 @@
 pub(crate) use imp::{Arc, AtomicBool, AtomicU64, AtomicUsize, Swap, UnsafeCell, fence};
 pub(crate) use imp::{Mutex, MutexGuard, lock};
 pub(crate) use imp::{Payload, pause, yield_now};
+pub(crate) use imp::{ThreadId, thread_id};
+pub(crate) use imp::{acquire_fence, release_fence};
 pub(crate) use std::sync::atomic::Ordering;
+
+mod newest;
+
+pub(crate) use newest::Newest;
 
 macro_rules! sites {
     ($($(#[$doc:meta])* $site:ident = $name:literal,)+) => {
@@ -106,6 +112,20 @@ sites! {
     WaitEnterFence = "wait.enter_fence",
     /// Between the room that was made and the look for waiters.
     WaitNotifyFence = "wait.notify_fence",
+    /// A writer takes a slot of a plain signal; partner: `SignalFree`.
+    SignalTake = "signal.take",
+    /// Whoever has replaced the value of a slot frees it.
+    SignalFree = "signal.free",
+    /// Between a writer's taking a slot and its first store there; partner: `SignalCopyFence`.
+    SignalFillFence = "signal.fill_fence",
+    /// A writer publishes its slot; partner: `SignalRead`.
+    SignalPublish = "signal.publish",
+    /// A reader or writer reads which slot is the newest.
+    SignalRead = "signal.read",
+    /// Between a reader's copy of a slot and its second look at the word.
+    SignalCopyFence = "signal.copy_fence",
+    /// Between a set and the look for parked feeds; partner: `ParkMarkFence`.
+    SignalSetFence = "signal.set_fence",
     /// A producer of `Ring` shows its value; partner: `ClaimReadSlot`.
     ClaimPublish = "claim.publish",
     /// A producer of `Ring` begins to write a slot, or somebody skips it; partner: `ClaimReadFree`.
@@ -142,7 +162,12 @@ mod imp {
     use std::sync::PoisonError;
     pub(crate) use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
     pub(crate) use std::sync::{Mutex, MutexGuard};
-    pub(crate) use std::thread::yield_now;
+    pub(crate) use std::thread::{ThreadId, yield_now};
+
+    /// Who the calling thread is: no two threads of a process ever have one id.
+    pub(crate) fn thread_id() -> ThreadId {
+        std::thread::current().id()
+    }
 
     /// Lets the other hardware thread, and who has won a race, go on for `times` pauses.
     pub(crate) fn pause(times: u32) {
@@ -166,6 +191,18 @@ mod imp {
     #[inline(always)]
     pub(crate) fn fence(_site: Site) {
         std::sync::atomic::fence(Ordering::SeqCst);
+    }
+
+    /// An Acquire fence.
+    #[inline(always)]
+    pub(crate) fn acquire_fence(_site: Site) {
+        std::sync::atomic::fence(Ordering::Acquire);
+    }
+
+    /// A Release fence.
+    #[inline(always)]
+    pub(crate) fn release_fence(_site: Site) {
+        std::sync::atomic::fence(Ordering::Release);
     }
 
     /// `std`'s cell with loom's closure calls.
@@ -234,8 +271,13 @@ mod imp {
     use crate::model::count_step;
     use crate::model::is_weakened;
     pub(crate) use loom::sync::{Arc, Mutex, MutexGuard};
-    pub(crate) use loom::thread::yield_now;
+    pub(crate) use loom::thread::{ThreadId, yield_now};
     use std::sync::PoisonError;
+
+    /// Which thread of the model this is: all of them run on one of the process.
+    pub(crate) fn thread_id() -> ThreadId {
+        loom::thread::current().id()
+    }
 
     /// Loom's way to say that another thread has to go on, and that its stores are seen then.
     pub(crate) fn pause(_times: u32) {
@@ -267,6 +309,22 @@ mod imp {
         count_step();
         if !weakened(site) {
             loom::sync::atomic::fence(Ordering::SeqCst);
+        }
+    }
+
+    #[track_caller]
+    pub(crate) fn acquire_fence(site: Site) {
+        count_step();
+        if !weakened(site) {
+            loom::sync::atomic::fence(Ordering::Acquire);
+        }
+    }
+
+    #[track_caller]
+    pub(crate) fn release_fence(site: Site) {
+        count_step();
+        if !weakened(site) {
+            loom::sync::atomic::fence(Ordering::Release);
         }
     }
 
