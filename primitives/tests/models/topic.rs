@@ -2,8 +2,8 @@
 //!
 //! What publishes is the model's first thread wherever it can be: loom finds out by the changes
 //! that came before it which of a thread's loads may be tried in another order, and not the other
-//! way round. Values have a count (std's, which orders nothing here), so that one dropped twice or never
-//! fails the model, and stand in cells that loom watches.
+//! way round. Values have a count (std's, which orders nothing here), so that one dropped twice or
+//! never fails the model, and stand in cells that loom watches.
 
 use crate::bell::{Bell, wait};
 use corelane_primitives::{DetachedFeed, Feed, NextError, Topic, TopicOverflow, model};
