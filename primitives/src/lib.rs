@@ -98,7 +98,7 @@
 //!
 //! A [`Ring64`] carries 64-bit integers, packed events for instance, and does without the fence
 //! while its consumer is busy; [`Shards64`] is several of them in front of one consumer, for
-//! producers that would meet too often.
+//! producers that would meet too often. A [`RingChannel`] is a ring with its handler's task.
 //!
 //! ```
 //! use corelane_primitives::{PushError, Ring64};
@@ -169,7 +169,10 @@ pub use lane::lane_with_start;
 pub use lane::{Consumer, Producer, ReadChunk, WriteChunk, lane, try_lane};
 pub use park::{Epoch, Parker, SleepWord};
 pub use ring_error::{PushError, RingError, SteppedOver};
-pub use ring64::{Claim64, ClaimError, Consumer64, Ring64, Ring64Builder, Shards64};
+pub use ring64::{
+    Claim64, ClaimError, Consumer64, HandlerPanic, Ring64, Ring64Builder, RingChannel,
+    RingChannelBuilder, RingChannelRun, RingChannelTask, Shards64,
+};
 pub use signal::{
     Changes, DetachedChanges, Plain, PlainSignal, Shared, Signal, SignalStats, Version, WeakSignal,
 };

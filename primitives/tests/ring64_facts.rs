@@ -91,7 +91,7 @@ fn value_at_which_a_fold_panics_is_taken_and_no_other() {
 // proves: F-9
 #[test]
 fn sequences_wrap_also_in_the_middle_of_a_batch() {
-    for top in [1 << 59, 1 << 62, 0_u64] {
+    for top in [1 << 59, 1 << 61, 0_u64] {
         for before in [1_u64, 3, 5, 16, 17, 40] {
             let (ring, mut consumer) = Ring64::with_start_sequence(16, top.wrapping_sub(before));
             let (mut pushed, mut popped) = (0_u64, 0_u64);

@@ -39,6 +39,12 @@ impl Ring64Builder {
         }
     }
 
+    /// How many slots each ring has, a power of two.
+    pub(super) fn capacity(mut self, slots: usize) -> Self {
+        self.capacity = slots;
+        self
+    }
+
     /// How long a reserved place holds others up before they go on without it, from when the first
     /// of them has met it: 50 ms by default. `Duration::MAX` waits for ever.
     pub fn skip_after(mut self, skip_after: Duration) -> Self {
@@ -54,7 +60,7 @@ impl Ring64Builder {
         self
     }
 
-    /// The first position, modulo 2^62: zero by default. Tests reach the wrap by it.
+    /// The first position, modulo 2^61: zero by default. Tests reach the wrap by it.
     pub fn start_sequence(mut self, sequence: u64) -> Self {
         self.sequence = sequence;
         self

@@ -115,6 +115,15 @@ impl Consumer64 {
         panics.resume();
     }
 
+    /// Refuses all later pushes since the handler has panicked.
+    pub(super) fn fail(&mut self) {
+        let mut panics = Panics::default();
+        for reader in &self.readers {
+            panics.run(|| reader.shared.fail());
+        }
+        panics.resume();
+    }
+
     /// Whether a claim stands first in some shard that is not published, so that what was pushed
     /// behind it waits.
     pub fn is_held_up(&self) -> bool {

@@ -20,6 +20,7 @@
 #![forbid(unsafe_code)]
 
 mod builder;
+mod channel;
 mod claim;
 mod consumer;
 mod desk;
@@ -31,6 +32,7 @@ mod slots;
 mod wait;
 
 pub use builder::Ring64Builder;
+pub use channel::{HandlerPanic, RingChannel, RingChannelBuilder, RingChannelRun, RingChannelTask};
 pub use claim::{Claim64, ClaimError};
 pub use consumer::Consumer64;
 pub use ring::Ring64;

@@ -72,7 +72,7 @@ impl Ring64 {
         Self::try_with_start_sequence(capacity, 0)
     }
 
-    /// [`new`](Self::new) with the first position at `sequence` (modulo 2^62, where positions
+    /// [`new`](Self::new) with the first position at `sequence` (modulo 2^61, where positions
     /// wrap), so that tests reach the wrap.
     ///
     /// # Panics
@@ -217,6 +217,11 @@ impl Ring64 {
     /// Whether the ring was closed, or its consumer is gone.
     pub fn is_closed(&self) -> bool {
         self.shared.is_closed()
+    }
+
+    /// Whether this ring is that of a [`RingChannel`](crate::RingChannel) that has failed.
+    pub fn is_failed(&self) -> bool {
+        self.shared.is_failed()
     }
 
     /// How many slots the ring has.

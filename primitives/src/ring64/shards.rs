@@ -69,7 +69,7 @@ impl Shards64 {
     }
 
     /// [`try_new`](Self::try_new) with the first position of each shard at `sequence` (modulo
-    /// 2^62), so that tests reach the wrap.
+    /// 2^61), so that tests reach the wrap.
     ///
     /// # Errors
     ///

@@ -12,6 +12,8 @@ use crate::{PushError, RingError};
 
 /// No claim succeeds any more.
 pub(super) const CLOSED: u64 = 1;
+/// No claim succeeds since the handler of the channel has panicked. CLOSED is set with it.
+const FAILED: u64 = 4;
 /// Whoever publishes looks afterwards whether the consumer sleeps.
 pub(super) const TELL: u64 = 2;
 
@@ -63,7 +65,7 @@ pub(super) struct Claimed {
 }
 
 impl Shared {
-    /// A ring whose first position is `sequence` (modulo 2^62).
+    /// A ring whose first position is `sequence` (modulo 2^61).
     pub(super) fn new(capacity: usize, sequence: u64, desk: Arc<Desk>) -> Result<Self, RingError> {
         let slots = Slots::new(capacity)?;
         let start = sequence.wrapping_mul(STEP);
@@ -162,7 +164,7 @@ impl Shared {
         loop {
             let word = self.front.word.load(Ordering::Relaxed);
             if word & CLOSED != 0 {
-                return Err(PushError::Closed(()));
+                return Err(refusal(word));
             }
             let tail = word & !FLAGS;
             if let Some(room) = self.room(tail, wanted) {
@@ -291,6 +293,13 @@ impl Shared {
         self.owners.fetch_sub(1, Ordering::Relaxed);
     }
 
+    /// Ends all claims and waits by an error of its own.
+    pub(super) fn fail(&self) {
+        // Relaxed: as in `close`.
+        self.front.word.fetch_or(CLOSED | FAILED, Ordering::Relaxed);
+        self.notify_producers();
+    }
+
     /// Ends all claims, and the waits of all pushes. Who closes wakes the consumer.
     pub(super) fn close(&self) {
         // Relaxed: a claim that comes later in this word's order fails.
@@ -369,6 +378,10 @@ impl Shared {
         self.front() & CLOSED != 0
     }
 
+    pub(super) fn is_failed(&self) -> bool {
+        self.front() & FAILED != 0
+    }
+
     pub(super) fn refused(&self) -> u64 {
         self.refused.load(Ordering::Relaxed)
     }
@@ -443,6 +456,16 @@ impl Room for Shared {
 
     fn count_refused(&self) {
         Shared::count_refused(self, 1);
+    }
+}
+
+/// Why a closed ring takes nothing.
+#[cold]
+fn refusal(word: u64) -> PushError {
+    if word & FAILED != 0 {
+        PushError::Failed(())
+    } else {
+        PushError::Closed(())
     }
 }
 

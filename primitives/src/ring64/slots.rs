@@ -1,6 +1,6 @@
 //! The slots: what stands at a position, and how it is told.
 //!
-//! A *place* is a position times four, so that two bits of its word are left for flags and the
+//! A *place* is a position times eight, so that three bits of its word are left for flags and the
 //! cursors still wrap as integers do. A slot's state word carries the whole place that it was last
 //! filled for, so nobody ever resets it, and a value of an earlier lap is never taken again.
 
@@ -8,7 +8,7 @@ use crate::RingError;
 use crate::sync::{AtomicU64, Ordering, Payload, Site, acquire, release};
 
 /// What one position adds to a place.
-pub(super) const STEP: u64 = 4;
+pub(super) const STEP: u64 = 8;
 /// The bits of a word that are not part of the place.
 pub(super) const FLAGS: u64 = STEP - 1;
 /// Slots at most.
@@ -147,7 +147,7 @@ impl Slots {
     #[inline(always)]
     pub(super) fn is_taken(&self, place: u64) -> bool {
         let state = self.slot(place).state.load(Ordering::Relaxed);
-        state.wrapping_sub(place | VALUE) < FLAGS // place with one of the three flags
+        state.wrapping_sub(place | VALUE) < RESERVED // place with one of the three flags
     }
 }
 

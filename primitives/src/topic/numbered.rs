@@ -47,7 +47,7 @@ impl<T> Log<T> {
     ) -> bool {
         let word = self.word(position);
         let lap = self.lap(position);
-        if !word.is_of_lap(lap.wrapping_sub(1)) || word.is_sealed() {
+        if !word.is_before_lap(lap) || word.is_sealed() {
             return false;
         }
         // Partner TopicWindowFence: whoever comes a whole ring after a window's start finds it.
