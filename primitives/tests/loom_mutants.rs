@@ -31,6 +31,9 @@ mod ring64;
 #[path = "models/signal.rs"]
 mod signal;
 #[cfg(corelane_loom)]
+#[path = "models/subscription.rs"]
+mod subscription;
+#[cfg(corelane_loom)]
 #[path = "models/topic.rs"]
 mod topic;
 #[cfg(corelane_loom)]
@@ -47,6 +50,7 @@ fn main() -> std::process::ExitCode {
         waiters::MODELS,
         signal::MODELS,
         topic::MODELS,
+        subscription::MODELS,
     ]
     .concat();
     mutants::run(&models, corelane_primitives::model::sites())
