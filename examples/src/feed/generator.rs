@@ -10,6 +10,7 @@ use smallvec::smallvec;
 use super::instrument::InstrumentId;
 use super::random::Random;
 use super::{Decimal, Depth, Level, Levels, Snapshot, Symbol, Ticker, Trade, Update};
+use crate::words::Side;
 
 /// Levels that the embedded feed shows a side.
 pub const LEVELS_SHOWN: usize = 10;
@@ -130,12 +131,6 @@ struct Market {
     asks: [u32; LEVELS_SHOWN],
     last_id: u64,
     last_trade_id: u64,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Side {
-    Bid,
-    Ask,
 }
 
 impl Market {
@@ -303,15 +298,6 @@ impl Market {
         match side {
             Side::Bid => &mut self.bids,
             Side::Ask => &mut self.asks,
-        }
-    }
-}
-
-impl Side {
-    fn other(self) -> Self {
-        match self {
-            Self::Bid => Self::Ask,
-            Self::Ask => Self::Bid,
         }
     }
 }
