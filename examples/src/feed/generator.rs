@@ -87,6 +87,12 @@ impl Generator {
         market.expect("the feed has this instrument").snapshot()
     }
 
+    /// Whether the next update is none that the last one leads to, so that a snapshot stands
+    /// between the two.
+    pub fn is_settled(&self) -> bool {
+        self.next.is_none()
+    }
+
     fn step(&mut self) -> Update {
         if let Some(next) = self.next.take() {
             return next;

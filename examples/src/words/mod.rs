@@ -33,6 +33,7 @@
 //! ```
 
 mod aside;
+mod breaker;
 mod follower;
 mod packer;
 mod quoter;
@@ -40,6 +41,7 @@ mod word;
 
 pub use self::{
     aside::Board,
+    breaker::{Breaker, BreakerLimits, FILL_TIMEOUT, Fills, RESET_AFTER, TIMEOUTS_MAX, Unsent},
     follower::{Follower, Followers},
     packer::Packer,
     quoter::{Quoter, feed_side},

@@ -122,14 +122,16 @@ impl Quoter {
         Ok(refused)
     }
 
-    /// Answers with a snapshot if the book's side has asked for one. The batch must be empty.
+    /// Answers with a snapshot if the book's side has asked for one, unless an update is to come
+    /// that belongs to the last one. The batch must be empty.
     ///
     /// # Errors
     ///
     /// [`WordError`] when it fits no words.
     pub fn answer(&mut self) -> Result<(), WordError> {
         // The last place is that of the closing one. A wish that finds no other waits.
-        if self.asides.slots() > 1 && self.board.take_wish() {
+        let has_room = self.asides.slots() > 1;
+        if self.feed.is_settled() && has_room && self.board.take_wish() {
             self.tell_now()?;
         }
         Ok(())
@@ -143,6 +145,10 @@ impl Quoter {
     /// [`WordError`] when the snapshot fits no words.
     pub fn finish(mut self) -> Result<u64, WordError> {
         if self.missed > self.missed_told {
+            if !self.feed.is_settled() {
+                // The snapshot has what the update to come would change.
+                drop(self.feed.next());
+            }
             self.tell_now()?;
         }
         Ok(self.missed)

@@ -7,5 +7,6 @@
 )]
 
 mod fields;
+mod fills;
 mod holes;
 mod packing;
