@@ -98,7 +98,7 @@
 //!
 //! A [`Ring64`] carries 64-bit integers, packed events for instance, and does without the fence
 //! while its consumer is busy; [`Shards64`] is several of them in front of one consumer, for
-//! producers that would meet too often.
+//! producers that would meet too often. A [`RingChannel`] is a ring with its handler's task.
 //!
 //! ```
 //! use corelane_primitives::{PushError, Ring64};
@@ -111,6 +111,13 @@
 //! let folded = consumer.fold(256, 0, |sum, value| sum + value);
 //! assert_eq!((folded.acc, ring.refused(), ring.popped()), (10, 1, 4));
 //! ```
+//!
+//! # Signals
+//!
+//! A [`Signal`] is the latest value for everybody: any thread sets it, any thread reads it, and its
+//! feeds ([`Changes`]) skip to the latest. Nobody ever waits for anybody. [`Signal::new`] takes any
+//! type; [`Signal::plain`] keeps up to 64 bytes without pointers in place, where a set allocates
+//! nothing.
 //!
 //! # Cancel safety
 //!
@@ -139,8 +146,10 @@ pub mod model;
 mod pad;
 mod panics;
 mod park;
+mod push_wait;
 mod ring64;
 mod ring_error;
+mod signal;
 mod sync;
 mod timers;
 mod topic;
@@ -155,7 +164,13 @@ pub use lane::lane_with_start;
 pub use lane::{Consumer, Producer, ReadChunk, WriteChunk, lane, try_lane};
 pub use park::{Epoch, Parker, SleepWord};
 pub use ring_error::{PushError, RingError, SteppedOver};
-pub use ring64::{Claim64, Consumer64, Ring64, Shards64};
+pub use ring64::{
+    Claim64, ClaimError, Consumer64, HandlerPanic, Ring64, Ring64Builder, RingChannel,
+    RingChannelBuilder, RingChannelRun, RingChannelTask, Shards64,
+};
+pub use signal::{
+    Changes, DetachedChanges, Plain, PlainSignal, Shared, Signal, SignalStats, Version, WeakSignal,
+};
 pub use timers::{TimerId, Timers};
 
 /// What the tests of this crate ask of its inner parts. No part of the public interface.

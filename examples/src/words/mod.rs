@@ -2,8 +2,8 @@
 //!
 //! A decoder packs each change of a level into one word and pushes it: what a full ring refuses is
 //! counted and gone. The book's side sees the hole in the sequence, says that it has lost its
-//! place, and goes on from the snapshot that the decoder answers with. Nothing here needs a runtime:
-//! the service puts it on shards, and the sweep on threads.
+//! place, and goes on from the snapshot that the decoder answers with. Nothing here needs a
+//! runtime: the service puts it on shards, and the sweep on threads.
 //!
 //! ```
 //! use corelane_examples::feed::{Books, Generator, InstrumentId, Update, KEPT_UPDATES_MAX};

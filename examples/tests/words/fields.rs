@@ -71,8 +71,8 @@ proptest! {
         (level, sequence) in (any::<u8>(), any::<u8>()),
     ) {
         let quote = Quote { instrument, ticks, size, level, sequence, ..quote() };
-        let fits = instrument < INSTRUMENTS_MAX && ticks < TICKS_END && (1..SIZE_END).contains(&size)
-            && (1..=LEVEL_MAX).contains(&level) && sequence < SEQUENCE_END;
+        let fits = instrument < INSTRUMENTS_MAX && ticks < TICKS_END
+            && (1..SIZE_END).contains(&size) && (1..=LEVEL_MAX).contains(&level) && sequence < SEQUENCE_END;
         match quote.pack() {
             Ok(word) => prop_assert_eq!((fits, Quote::unpack(word)), (true, Ok(quote))),
             Err(_) => prop_assert!(!fits),
@@ -90,8 +90,15 @@ fn fields_stand_where_the_layout_says() {
     assert_eq!(fields.iter().map(|(_, bits)| bits).sum::<u32>(), WORD_BITS);
 }
 
+/// The quote with one thing changed.
+fn with(change: impl FnOnce(&mut Quote)) -> Quote {
+    let mut quote = quote();
+    change(&mut quote);
+    quote
+}
+
 #[test]
-fn the_largest_of_each_field_fits_and_the_next_one_does_not() {
+fn the_largest_of_each_field_fits() {
     let largest = Quote {
         instrument: 2047,
         ticks: 2_097_151,
@@ -100,11 +107,7 @@ fn the_largest_of_each_field_fits_and_the_next_one_does_not() {
         sequence: 31,
         ..quote()
     };
-    assert_eq!(
-        Quote::unpack(largest.pack().unwrap()),
-        Ok(largest),
-        "all at once"
-    );
+    assert_eq!(Quote::unpack(largest.pack().unwrap()), Ok(largest));
     let smallest = Quote {
         instrument: 0,
         ticks: 0,
@@ -114,57 +117,20 @@ fn the_largest_of_each_field_fits_and_the_next_one_does_not() {
         ..quote()
     };
     assert_eq!(Quote::unpack(smallest.pack().unwrap()), Ok(smallest));
+}
+
+#[test]
+fn what_is_beyond_a_field_is_an_error() {
+    let ticks = with(|quote| quote.ticks = 2_097_152);
     for (bad, error) in [
-        (
-            Quote {
-                instrument: 2048,
-                ..quote()
-            },
-            WordError::Instrument(2048),
-        ),
-        (
-            Quote {
-                ticks: 2_097_152,
-                ..quote()
-            },
-            WordError::Ticks(2_097_152),
-        ),
-        (
-            Quote {
-                size: 16_384,
-                ..quote()
-            },
-            WordError::Size(16_384),
-        ),
-        (Quote { size: 0, ..quote() }, WordError::Size(0)),
-        (
-            Quote {
-                level: 11,
-                ..quote()
-            },
-            WordError::Level(11),
-        ),
-        (
-            Quote {
-                level: 0,
-                ..quote()
-            },
-            WordError::Level(0),
-        ),
-        (
-            Quote {
-                sequence: 32,
-                ..quote()
-            },
-            WordError::Sequence(32),
-        ),
-        (
-            Quote {
-                action: Action::Remove,
-                ..quote()
-            },
-            WordError::Size(12),
-        ),
+        (with(|q| q.instrument = 2048), WordError::Instrument(2048)),
+        (ticks, WordError::Ticks(2_097_152)),
+        (with(|q| q.size = 16_384), WordError::Size(16_384)),
+        (with(|q| q.size = 0), WordError::Size(0)),
+        (with(|q| q.action = Action::Remove), WordError::Size(12)),
+        (with(|q| q.level = 11), WordError::Level(11)),
+        (with(|q| q.level = 0), WordError::Level(0)),
+        (with(|q| q.sequence = 32), WordError::Sequence(32)),
     ] {
         assert_eq!(bad.pack(), Err(error), "{bad:?}");
     }
@@ -176,15 +142,15 @@ fn bits_that_no_quote_has_are_errors() {
     let with =
         |shift: u32, bits: u32, value: u64| word & !(((1 << bits) - 1) << shift) | value << shift;
     for (bad, error) in [
-        (with(7, 2, 2), WordError::Side(2)),
-        (with(7, 2, 3), WordError::Side(3)),
-        (with(5, 2, 3), WordError::Action(3)),
-        (with(9, 4, 0), WordError::Level(0)),
-        (with(9, 4, 11), WordError::Level(11)),
-        (with(9, 4, 15), WordError::Level(15)),
-        (with(13, 14, 0), WordError::Size(0)),
+        (put(7, 2, 2), WordError::Side(2)),
+        (put(7, 2, 3), WordError::Side(3)),
+        (put(5, 2, 3), WordError::Action(3)),
+        (put(9, 4, 0), WordError::Level(0)),
+        (put(9, 4, 11), WordError::Level(11)),
+        (put(9, 4, 15), WordError::Level(15)),
+        (put(13, 14, 0), WordError::Size(0)),
         // A removal that leaves something.
-        (with(5, 2, 2), WordError::Size(12)),
+        (put(5, 2, 2), WordError::Size(12)),
     ] {
         assert_eq!(Quote::unpack(bad), Err(error), "{bad:#x}");
     }

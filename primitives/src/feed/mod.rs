@@ -5,4 +5,5 @@ mod local;
 mod stream;
 
 pub use error::{FeedError, FeedStats, NextError};
+pub(crate) use local::{Detached, OnShard};
 pub use local::{DetachedFeed, Feed};
