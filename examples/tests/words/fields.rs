@@ -71,8 +71,11 @@ proptest! {
         (level, sequence) in (any::<u8>(), any::<u8>()),
     ) {
         let quote = Quote { instrument, ticks, size, level, sequence, ..quote() };
-        let fits = instrument < INSTRUMENTS_MAX && ticks < TICKS_END
-            && (1..SIZE_END).contains(&size) && (1..=LEVEL_MAX).contains(&level) && sequence < SEQUENCE_END;
+        let fits = instrument < INSTRUMENTS_MAX
+            && ticks < TICKS_END
+            && (1..SIZE_END).contains(&size)
+            && (1..=LEVEL_MAX).contains(&level)
+            && sequence < SEQUENCE_END;
         match quote.pack() {
             Ok(word) => prop_assert_eq!((fits, Quote::unpack(word)), (true, Ok(quote))),
             Err(_) => prop_assert!(!fits),
