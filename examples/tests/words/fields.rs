@@ -142,7 +142,7 @@ fn what_is_beyond_a_field_is_an_error() {
 #[test]
 fn bits_that_no_quote_has_are_errors() {
     let word = quote().pack().unwrap();
-    let with =
+    let put =
         |shift: u32, bits: u32, value: u64| word & !(((1 << bits) - 1) << shift) | value << shift;
     for (bad, error) in [
         (put(7, 2, 2), WordError::Side(2)),
