@@ -7,10 +7,10 @@ use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::Poll;
 
+use corelane::time::ShardTimers;
 use corelane_primitives::{Consumer64, Parker, Ring, Ring64, RingConsumer, Timers};
 
 use super::routes::Timed;
-use super::timers::ShardTimers;
 use crate::feed::{Generator, InstrumentId, RingReport, shard_of};
 use crate::words::{BreakerLimits, FILL_TIMEOUT, Fills, Followers, Quoter, feed_side};
 
@@ -117,7 +117,7 @@ impl Gauges {
 
 /// The desks of `shards`, and the feed of each instrument. Shards that own none have no desk.
 pub(super) fn desks(seed: u64, shards: usize) -> (Vec<Option<Desk>>, Vec<(InstrumentId, Feed)>) {
-    let timers: Arc<dyn Timers> = Arc::new(ShardTimers::default());
+    let timers: Arc<dyn Timers> = Arc::new(ShardTimers);
     let mut feeds = Vec::new();
     let desks = (0..shards)
         .map(|shard| {

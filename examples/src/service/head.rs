@@ -160,8 +160,9 @@ fn doors<T>(shards: usize, waiting_max: usize) -> (Vec<Door<T>>, Vec<Hall<T>>) {
     (0..shards).map(|_| door(waiting_max)).unzip()
 }
 
-/// Which shard decodes what, and the desks of the embedded feed. Files go round; an instrument of the embedded feed is made half the
-/// shards away from its book, so that every update crosses cores where there are two.
+/// Which shard decodes what, and the desks of the embedded feed. Files go round; an instrument of
+/// that feed is made half the shards away from its book, so that every update crosses cores where
+/// there are two.
 fn assign(
     options: &Options,
     readers: Vec<(PathBuf, Consumer<Piece>)>,

@@ -45,7 +45,6 @@ mod run;
 mod signals;
 mod start;
 mod subscriber;
-mod timers;
 mod turnstile;
 mod worker;
 
