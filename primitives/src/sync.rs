@@ -5,7 +5,7 @@
 //! in a model build the environment variable `CORELANE_WEAKEN` names one site that becomes Relaxed
 //! (a fence: nothing), and `tests/loom_mutants.rs` demands that some model then fails.
 
-pub(crate) use imp::{Arc, AtomicBool, AtomicU64, AtomicUsize, Swap, UnsafeCell, fence};
+pub(crate) use imp::{Arc, AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Swap, UnsafeCell, fence};
 pub(crate) use imp::{Mutex, MutexGuard, lock};
 pub(crate) use imp::{Payload, pause, yield_now};
 pub(crate) use imp::{ThreadId, thread_id};
@@ -47,6 +47,16 @@ sites! {
     LaneLeave = "lane.leave",
     /// The consumer reads whether the producer has left.
     LaneReadLeft = "lane.read_left",
+    /// A snapshot of the control plane is there; partner: `TopicReserveFence`.
+    ControlTurn = "control.turn",
+    /// The tail moves on; partner: `TopicReadTail`.
+    TopicMoveTail = "topic.move_tail",
+    /// A reader or a writer reads the tail.
+    TopicReadTail = "topic.read_tail",
+    /// Nodes are allocated; partner: `TopicReadChunk`.
+    TopicPutChunk = "topic.put_chunk",
+    /// Somebody looks for a node.
+    TopicReadChunk = "topic.read_chunk",
     /// A value is appended to a topic's log; partner: `TopicReadSlot`.
     TopicAppend = "topic.append",
     /// A reader or a writer reads the word of a slot.
@@ -160,7 +170,7 @@ mod imp {
     use arc_swap::ArcSwapOption;
     pub(crate) use std::sync::Arc;
     use std::sync::PoisonError;
-    pub(crate) use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
+    pub(crate) use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize};
     pub(crate) use std::sync::{Mutex, MutexGuard};
     pub(crate) use std::thread::{ThreadId, yield_now};
 
@@ -270,6 +280,7 @@ mod imp {
     use super::{Ordering, Site};
     use crate::model::count_step;
     use crate::model::is_weakened;
+    pub(crate) use loom::sync::atomic::AtomicPtr;
     pub(crate) use loom::sync::{Arc, Mutex, MutexGuard};
     pub(crate) use loom::thread::{ThreadId, yield_now};
     use std::sync::PoisonError;
@@ -307,6 +318,7 @@ mod imp {
     #[track_caller]
     pub(crate) fn fence(site: Site) {
         count_step();
+        crate::model::meet_fence();
         if !weakened(site) {
             loom::sync::atomic::fence(Ordering::SeqCst);
         }

@@ -31,6 +31,9 @@ mod ring64;
 #[path = "models/signal.rs"]
 mod signal;
 #[cfg(corelane_loom)]
+#[path = "models/topic.rs"]
+mod topic;
+#[cfg(corelane_loom)]
 #[path = "models/waiters.rs"]
 mod waiters;
 
@@ -43,6 +46,7 @@ fn main() -> std::process::ExitCode {
         claim::MODELS,
         waiters::MODELS,
         signal::MODELS,
+        topic::MODELS,
     ]
     .concat();
     mutants::run(&models, corelane_primitives::model::sites())

@@ -6,7 +6,7 @@ use super::local::{After, FeedId, Local};
 use super::log::Log;
 use super::part::{Key, Part, Parts};
 use super::settings::TopicOverflow;
-use crate::sync::{Ordering, Site, fence, release};
+use crate::sync::{Ordering, Site, fence, release, thread_id};
 use std::sync::Arc;
 use thread_aware::affinity;
 
@@ -18,7 +18,7 @@ impl<T: Clone + Send + Sync> Log<T> {
         overflow: TopicOverflow,
     ) -> Cursor<T> {
         let key = Key {
-            owner: Some((affinity::current(), std::thread::current().id())),
+            owner: Some((affinity::current(), thread_id())),
             capacity: capacity as u64,
             overflow,
         };

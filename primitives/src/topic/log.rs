@@ -98,21 +98,18 @@ impl<T> Log<T> {
         attempts_max: u32,
     ) -> Result<(), (T, Refusal)> {
         let mut held = Held::Value(value);
+        let mut position = self.read_tail();
         for _ in 0..attempts_max {
-            // Relaxed: a position is acted upon only after its slot's word was seen.
-            let position = self.tail.load(Ordering::Relaxed);
             let word = self.word(position);
             let lap = self.lap(position);
-            if word.is_of_lap(lap) {
-                self.help(position);
+            if !word.is_before_lap(lap) {
+                position = self.help(position);
                 continue;
-            }
-            if !word.is_of_lap(lap.wrapping_sub(1)) {
-                continue; // the tail was read long ago
             }
             if word.is_sealed() {
                 return Err((held.into_value(&self.pool, spare), Refusal::Closed));
             }
+            let turn = self.control.turns();
             // Partner TopicJoinFence: either this sees a part that has joined, or the part starts
             // at this position or after it.
             fence(Site::TopicReserveFence);
@@ -124,6 +121,8 @@ impl<T> Log<T> {
                 Admission::Full => {
                     return Err((held.into_value(&self.pool, spare), Refusal::Full));
                 }
+                // A limit may have grown because its feed went to another part meanwhile.
+                Admission::Granted if self.control.turns() != turn => continue,
                 Admission::Granted => {}
             }
             let node = held.into_node(&self.pool, spare);
@@ -135,6 +134,7 @@ impl<T> Log<T> {
                 Ordering::Relaxed,
             );
             if appended.is_err() {
+                // Filled by somebody else, or sealed: the next look at it tells.
                 held = Held::Node(node);
                 continue;
             }
@@ -246,10 +246,10 @@ impl<T> Log<T> {
         loop {
             let position = self.tail();
             let word = self.word(position);
-            if !word.is_of_lap(self.lap(position).wrapping_sub(1)) {
+            if !word.is_before_lap(self.lap(position)) {
                 continue; // others append
             }
-            // Relaxed: it publishes nothing but itself.
+            // Release, since the word's node is published anew by it.
             let sealed = word.is_sealed()
                 || self
                     .slot(position)
@@ -291,16 +291,16 @@ impl<T> Log<T> {
 
     /// The next position to be appended, as of a moment during this call.
     pub(super) fn tail(&self) -> u64 {
-        loop {
-            let position = self.tail.load(Ordering::Relaxed);
-            let word = self.word(position);
-            let lap = self.lap(position);
-            if word.is_of_lap(lap) {
-                self.help(position);
-            } else if word.is_of_lap(lap.wrapping_sub(1)) {
-                return position;
-            }
+        let mut position = self.read_tail();
+        while !self.word(position).is_before_lap(self.lap(position)) {
+            position = self.help(position);
         }
+        position
+    }
+
+    fn read_tail(&self) -> u64 {
+        // Acquire, partner TopicMoveTail: all slots before it are seen filled.
+        self.tail.load(acquire(Site::TopicReadTail))
     }
 
     /// What stands at `position`.
@@ -320,15 +320,20 @@ impl<T> Log<T> {
         At::Ahead
     }
 
-    /// Moves the tail past `position`, whose slot is filled. Anybody does it for anybody.
-    fn help(&self, position: u64) {
-        // Relaxed: a failure means that somebody else has helped.
-        let _ = self.tail.compare_exchange(
+    /// Moves the tail past `position`, whose slot is filled, and returns where it is then. Anybody
+    /// does it for anybody.
+    fn help(&self, position: u64) -> u64 {
+        // Release, partner TopicReadTail: the slot's word was seen, or was ours.
+        let moved = self.tail.compare_exchange(
             position,
             position + 1,
-            Ordering::Relaxed,
-            Ordering::Relaxed,
+            release(Site::TopicMoveTail),
+            acquire(Site::TopicReadTail),
         );
+        match moved {
+            Ok(_) => position + 1,
+            Err(found) => found,
+        }
     }
 
     /// The lap in which `position` is written to its slot; from 1.

@@ -20,7 +20,9 @@
 //! *Coming.* A part registers, fences, then starts at the tail it reads. An appender reads the
 //! tail, fences, then reads the registered parts. If the appender's fence is first, the part reads
 //! a tail at or behind the append; otherwise the appender sees the part. Hence an append that has
-//! not seen a part is at most at the part's start, where every part has room for one.
+//! not seen a part is at most at the part's start, where every part has room for one. When a feed
+//! moves to a part of its own, its old part's limit may grow: who sees that sees the turn of the
+//! control plane before it, and looks again.
 //!
 //! *Backpressure.* The limit is the slowest feed's position plus the capacity `c <= n`, stored
 //! (Release) after what it gives up was read. An append at `p` has loaded (Acquire) limits above

@@ -1,6 +1,8 @@
 //! What a ring by claim promises, on one thread and on many.
 #![cfg(not(corelane_loom))]
 
+#[path = "../support/bell.rs"]
+mod bell;
 mod claims;
 mod clock;
 mod counts;
