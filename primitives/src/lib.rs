@@ -119,6 +119,10 @@
 //! type; [`Signal::plain`] keeps up to 64 bytes without pointers in place, where a set allocates
 //! nothing.
 //!
+//! A [`Subscription`] reads as a signal does, but its feeds get every change, without a gap behind
+//! the value that they start with. [`Overflow`] says what happens when one is full: by default the
+//! writer waits.
+//!
 //! # Cancel safety
 //!
 //! A future of this crate may be dropped at any await point. A dropped [`recv`](Consumer::recv) or
@@ -150,6 +154,7 @@ mod push_wait;
 mod ring64;
 mod ring_error;
 mod signal;
+mod subscription;
 mod sync;
 mod timers;
 mod topic;
@@ -170,6 +175,10 @@ pub use ring64::{
 };
 pub use signal::{
     Changes, DetachedChanges, Plain, PlainSignal, Shared, Signal, SignalStats, Version, WeakSignal,
+};
+pub use subscription::{
+    Overflow, SetError, Subscription, SubscriptionError, SubscriptionStats, TrySetError,
+    WeakSubscription,
 };
 pub use timers::{TimerId, Timers};
 

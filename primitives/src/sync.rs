@@ -401,7 +401,9 @@ mod imp {
         };
     }
 
-    counted_updates!(fetch_add, fetch_and, fetch_max, fetch_or, fetch_sub, swap);
+    counted_updates!(
+        fetch_add, fetch_and, fetch_max, fetch_min, fetch_or, fetch_sub, swap
+    );
 
     /// The word, and whether it is filled. Who fills or takes must find it as the other side left
     /// it: a relaxed load may return an older answer wherever nothing has ordered the two.

@@ -10,13 +10,34 @@ use std::sync::Arc;
 pub struct Shared<T>(Newest<Snapshot<T>>);
 
 /// A value with its version: who has one has the other.
-struct Snapshot<T> {
-    mark: Mark,
-    value: Arc<T>,
+pub(crate) struct Snapshot<T> {
+    pub(crate) mark: Mark,
+    pub(crate) value: Arc<T>,
+}
+
+impl<T> Snapshot<T> {
+    /// What comes after this one.
+    pub(crate) fn next(&self, value: Arc<T>, follow: Follow) -> Self {
+        let mark = Mark {
+            version: Version(self.mark.version.0 + 1),
+            is_last: follow == Follow::Nothing,
+        };
+        Self { mark, value }
+    }
+
+    /// The same value as the last one.
+    pub(crate) fn last(&self) -> Self {
+        let mark = Mark {
+            is_last: true,
+            ..self.mark
+        };
+        let value = Arc::clone(&self.value);
+        Self { mark, value }
+    }
 }
 
 impl<T> Shared<T> {
-    pub(super) fn new(value: T) -> Self {
+    pub(crate) fn new(value: T) -> Self {
         let mark = Mark {
             version: Version(0),
             is_last: false,
@@ -25,17 +46,22 @@ impl<T> Shared<T> {
         Self(Newest::new(Arc::new(Snapshot { mark, value })))
     }
 
-    /// Replaces `last` by `value`, if that is still the newest.
-    fn publish(&self, last: &Arc<Snapshot<T>>, value: &Arc<T>, follow: Follow) -> Option<Version> {
-        let version = Version(last.mark.version.0 + 1);
-        let next = Snapshot {
-            mark: Mark {
-                version,
-                is_last: follow == Follow::Nothing,
-            },
-            value: Arc::clone(value),
-        };
-        self.0.replace(last, Arc::new(next)).then_some(version)
+    /// Lends the newest snapshot.
+    #[inline]
+    pub(crate) fn snapshot<R>(&self, read: impl FnOnce(&Arc<Snapshot<T>>) -> R) -> R {
+        self.0.read(read)
+    }
+
+    /// Puts `next` in place of `last`, if that is still the newest.
+    pub(crate) fn exchange(&self, last: &Arc<Snapshot<T>>, next: Arc<Snapshot<T>>) -> bool {
+        self.0.replace(last, next)
+    }
+
+    /// Publishes `value` after `last`, if that is still the newest.
+    fn publish(&self, last: &Arc<Snapshot<T>>, value: Arc<T>, follow: Follow) -> Option<Version> {
+        let next = last.next(value, follow);
+        let version = next.mark.version;
+        self.exchange(last, Arc::new(next)).then_some(version)
     }
 }
 
@@ -61,7 +87,7 @@ impl<T> Keep<T> for Shared<T> {
         loop {
             let published = self.0.read(|last| match last.mark.is_last {
                 true => Err(()),
-                false => Ok(self.publish(last, &value, follow)),
+                false => Ok(self.publish(last, Arc::clone(&value), follow)),
             });
             match published {
                 Ok(Some(version)) => return Ok(version),
@@ -79,7 +105,7 @@ impl<T> Keep<T> for Shared<T> {
         loop {
             let published = self.0.read(|last| match last.mark.is_last {
                 true => Err(()),
-                false => Ok(self.publish(last, &Arc::new(next(&last.value)), Follow::More)),
+                false => Ok(self.publish(last, Arc::new(next(&last.value)), Follow::More)),
             });
             match published {
                 Ok(Some(version)) => return Some(version),
@@ -92,16 +118,8 @@ impl<T> Keep<T> for Shared<T> {
     fn close(&self) {
         // Repeats only when another value was published meanwhile.
         loop {
-            let closed = self.0.read(|last| {
-                let closed = Snapshot {
-                    mark: Mark {
-                        is_last: true,
-                        ..last.mark
-                    },
-                    value: Arc::clone(&last.value),
-                };
-                last.mark.is_last || self.0.replace(last, Arc::new(closed))
-            });
+            let closed = self
+                .snapshot(|last| last.mark.is_last || self.exchange(last, Arc::new(last.last())));
             if closed {
                 return;
             }

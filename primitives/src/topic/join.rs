@@ -12,7 +12,7 @@ use thread_aware::affinity;
 
 impl<T: Clone + Send + Sync> Log<T> {
     /// A seat for the calling thread, on its part for feeds of this kind or on a new one.
-    pub(super) fn subscribe(
+    pub(crate) fn subscribe(
         self: &Arc<Self>,
         capacity: usize,
         overflow: TopicOverflow,

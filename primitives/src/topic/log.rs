@@ -56,13 +56,13 @@ pub(crate) struct Log<T> {
     lap_shift: u32,
     pub(super) pool: Pool<T>,
     pub(super) control: Control<Parts<T>>,
-    pub(super) room: WaitList,
+    pub(crate) room: WaitList,
     pub(super) counters: Counters,
 }
 
 impl<T> Log<T> {
     /// A log for parts of up to `capacity` positions, at least 1.
-    pub(super) fn new(capacity: usize) -> Self {
+    pub(crate) fn new(capacity: usize) -> Self {
         let slots = capacity.next_power_of_two();
         Self {
             tail: CachePadded::new(AtomicU64::new(0)),
@@ -153,17 +153,22 @@ impl<T> Log<T> {
         if parts.iter().any(|part| position >= part.limit()) {
             return Admission::Full;
         }
+        self.note_kept(parts, position, word);
+        Admission::Granted
+    }
+
+    /// Notes with the parts that want it which node an append at `position` will put out.
+    pub(super) fn note_kept(&self, parts: &Parts<T>, position: u64, word: Word) {
         if let Some(node) = word.node() {
             let old = position - self.slots();
             for part in parts.iter() {
                 part.keep(old, self.lap(old), node);
             }
         }
-        Admission::Granted
     }
 
     /// Takes back the node that an append at `position` has put out of its slot.
-    fn unlink(&self, word: Word, position: u64, spare: &Spare) {
+    pub(super) fn unlink(&self, word: Word, position: u64, spare: &Spare) {
         // Partner TopicWindowFence: either a reader finds the slot changed, or its window is seen
         // below. Partner of the parked mark's fence as well.
         fence(Site::TopicAppendFence);
@@ -242,7 +247,7 @@ impl<T> Log<T> {
 
     /// Ends the log behind what was appended. It needs no room: the slot of the next position
     /// keeps its node and is sealed.
-    pub(super) fn close(&self) {
+    pub(crate) fn close(&self) {
         loop {
             let position = self.tail();
             let word = self.word(position);
@@ -271,13 +276,13 @@ impl<T> Log<T> {
         panics.resume();
     }
 
-    pub(super) fn is_closed(&self) -> bool {
+    pub(crate) fn is_closed(&self) -> bool {
         matches!(self.at(self.tail()), At::End)
     }
 
     /// How many values every part has room for now; without end when there is no part, or the log
     /// has ended.
-    pub(super) fn free(&self) -> usize {
+    pub(crate) fn free(&self) -> usize {
         let tail = self.tail();
         if matches!(self.at(tail), At::End) {
             return usize::MAX;
@@ -290,7 +295,7 @@ impl<T> Log<T> {
     }
 
     /// The next position to be appended, as of a moment during this call.
-    pub(super) fn tail(&self) -> u64 {
+    pub(crate) fn tail(&self) -> u64 {
         let mut position = self.read_tail();
         while !self.word(position).is_before_lap(self.lap(position)) {
             position = self.help(position);
@@ -322,7 +327,7 @@ impl<T> Log<T> {
 
     /// Moves the tail past `position`, whose slot is filled, and returns where it is then. Anybody
     /// does it for anybody.
-    fn help(&self, position: u64) -> u64 {
+    pub(super) fn help(&self, position: u64) -> u64 {
         // Release, partner TopicReadTail: the slot's word was seen, or was ours.
         let moved = self.tail.compare_exchange(
             position,
@@ -341,12 +346,12 @@ impl<T> Log<T> {
         (position >> self.lap_shift) + 1
     }
 
-    fn slot(&self, position: u64) -> &AtomicU64 {
+    pub(super) fn slot(&self, position: u64) -> &AtomicU64 {
         &self.slots[(position & (self.slots() - 1)) as usize]
     }
 
     #[inline]
-    fn word(&self, position: u64) -> Word {
+    pub(super) fn word(&self, position: u64) -> Word {
         // Acquire, partner TopicAppend: the node's value is there.
         Word::from_bits(self.slot(position).load(acquire(Site::TopicReadSlot)))
     }
@@ -354,11 +359,11 @@ impl<T> Log<T> {
 
 impl<T> Log<T> {
     /// Takes back what a publisher kept.
-    pub(super) fn end_publisher(&self, spare: &Spare) {
+    pub(crate) fn end_publisher(&self, spare: &Spare) {
         spare.end(&self.pool);
     }
 
-    pub(super) fn stats(&self) -> TopicStats {
+    pub(crate) fn stats(&self) -> TopicStats {
         TopicStats {
             published: self.tail(),
             control_turns: self.control.turns(),
@@ -398,7 +403,7 @@ impl<T> Drop for Log<T> {
 
 /// Wakes every part that has somebody parked when it is dropped, also by a panic: whoever appends
 /// holds one.
-pub(super) struct Bell<'a, T>(pub(super) &'a Log<T>);
+pub(crate) struct Bell<'a, T>(pub(crate) &'a Log<T>);
 
 impl<T> Drop for Bell<'_, T> {
     fn drop(&mut self) {

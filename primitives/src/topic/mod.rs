@@ -59,6 +59,7 @@ mod handle;
 mod join;
 mod local;
 mod log;
+mod numbered;
 mod part;
 mod pool;
 mod publish;
@@ -67,4 +68,7 @@ mod word;
 
 pub(crate) use cursor::Cursor;
 pub use handle::{Topic, TopicStats, WeakTopic};
+pub(crate) use log::{Bell, Log};
+pub(crate) use pool::Spare;
+pub(crate) use settings::CAPACITY_MAX;
 pub use settings::{Order, TopicError, TopicOverflow};
