@@ -126,6 +126,7 @@
 #![deny(unsafe_code)]
 
 mod block;
+mod channel;
 mod claim;
 mod control;
 mod drain;
@@ -146,6 +147,10 @@ mod timers;
 mod topic;
 mod waiters;
 
+pub use channel::{
+    AsIs, ChannelBuilder, ChannelError, Passage, Permits, Receiver, RecvError, Relocating,
+    SendError, Sender, WeakSender, channel,
+};
 pub use claim::{Claim, Ring, RingBuilder, RingConsumer};
 pub use error::{Closed, Full, LaneError, TryPublishError};
 pub use feed::{DetachedFeed, Feed, FeedError, FeedStats, NextError};

@@ -1,6 +1,7 @@
 //! Claims that are published, dropped, forgotten, or late.
 
-use crate::clock::{bell, cx, ms, ring_by_hand};
+use crate::by_hand::ring_by_hand;
+use crate::clock::{bell, cx, ms};
 use corelane_primitives::{PushError, Ring, SteppedOver};
 use std::mem::forget;
 use std::panic::{AssertUnwindSafe, catch_unwind};

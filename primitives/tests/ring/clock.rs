@@ -1,6 +1,6 @@
 //! A clock that a test moves by hand, and wakers that count.
 
-use corelane_primitives::{Ring, RingConsumer, TimerId, Timers};
+use corelane_primitives::{TimerId, Timers};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Wake, Waker};
@@ -61,16 +61,6 @@ impl Timers for ByHand {
     fn forget(&self, timer: TimerId) {
         self.inner().timers.retain(|(id, _, _)| *id != timer.0);
     }
-}
-
-/// A ring that steps over claims after 50 ms of a clock that is moved by hand.
-pub(crate) fn ring_by_hand<T>(capacity: usize) -> (Arc<ByHand>, Ring<T>, RingConsumer<T>) {
-    let clock = Arc::new(ByHand::default());
-    let (ring, consumer) = Ring::builder(capacity)
-        .timers(clock.clone())
-        .build()
-        .expect("a power of two");
-    (clock, ring, consumer)
 }
 
 pub(crate) const fn ms(ms: u64) -> Duration {

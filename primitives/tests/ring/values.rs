@@ -1,6 +1,7 @@
 //! Every value that goes into a ring comes out or is dropped, exactly once.
 
-use crate::clock::{ms, ring_by_hand};
+use crate::by_hand::ring_by_hand;
+use crate::clock::ms;
 use corelane_primitives::{PushError, Ring};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
