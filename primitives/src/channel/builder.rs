@@ -119,7 +119,10 @@ impl<T, P: Passage<T>> ChannelBuilder<T, P> {
     ///
     /// [`ChannelError::Capacity`] unless the capacity is from 1 to 2^31, [`ChannelError::Memory`]
     /// if the slots cannot be allocated.
-    #[expect(clippy::type_complexity, reason = "the two ends, as every channel has them")]
+    #[expect(
+        clippy::type_complexity,
+        reason = "the two ends, as every channel has them"
+    )]
     pub fn build(self) -> Result<(Sender<T, P>, Receiver<T, P>), ChannelError> {
         let (shared, consumer) = Shared::new(self.capacity, self.timers)?;
         let shared = Arc::new(shared);

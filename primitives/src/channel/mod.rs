@@ -13,8 +13,7 @@
 //! The credits' orderings are Relaxed: no item moves because of them, and each slot's word says by
 //! itself whether it is free. What closes is the ring's own word, so each send stands before the
 //! close, and is received or dropped with the receiver, or gets its value back. Closing the
-//! credits only ends waits. Models: `tests/loom_claim.rs`, `tests/loom_waiters.rs`,
-//! `tests/loom_channel.rs`.
+//! credits only ends waits. Models: `tests/loom_claim.rs`, `tests/loom_waiters.rs`.
 
 #![forbid(unsafe_code)]
 

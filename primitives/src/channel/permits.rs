@@ -5,8 +5,9 @@ use super::shared::Shared;
 use crate::SendError;
 use std::fmt;
 
-/// Places in a channel that nobody else can take, made by [`Sender::reserve`](crate::Sender::reserve)
-/// and [`Sender::try_reserve`](crate::Sender::try_reserve).
+/// Places in a channel that nobody else can take, made by
+/// [`Sender::reserve`](crate::Sender::reserve) and
+/// [`Sender::try_reserve`](crate::Sender::try_reserve).
 ///
 /// They are places, and no positions: items are received in the order in which they are sent.
 /// Dropping this gives the places back that were not used, at once.
