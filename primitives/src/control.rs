@@ -4,7 +4,7 @@
 //! it; readers load the newest one and never wait. No element takes this way: [`Control::turns`]
 //! counts the changes, so that a test can prove it. No foreign code runs in the lock.
 
-use crate::sync::{AtomicU64, Mutex, Ordering, Swap, lock};
+use crate::sync::{AtomicU64, Mutex, Ordering, Site, Swap, lock, release};
 use std::sync::Arc;
 
 /// One thing that changes seldom; `None` until the first change.
@@ -35,13 +35,15 @@ impl<S> Control<S> {
     /// code.
     pub(crate) fn change(&self, next: impl FnOnce(Option<&S>) -> Option<S>) {
         let _writer = lock(&self.writer);
-        self.turns.fetch_add(1, Ordering::Relaxed);
         let next = self.newest.read(next);
         self.newest.store(next.map(Arc::new));
+        // Release: whoever sees this turn, and fences, finds its snapshot.
+        self.turns.fetch_add(1, release(Site::ControlTurn));
     }
 
-    /// How many changes there were.
+    /// How many changes there were. A snapshot read behind this and a fence has at least as many.
     pub(crate) fn turns(&self) -> u64 {
+        // Relaxed: the caller's fence acquires it.
         self.turns.load(Ordering::Relaxed)
     }
 }

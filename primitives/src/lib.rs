@@ -98,7 +98,7 @@
 //!
 //! A [`Ring64`] carries 64-bit integers, packed events for instance, and does without the fence
 //! while its consumer is busy; [`Shards64`] is several of them in front of one consumer, for
-//! producers that would meet too often.
+//! producers that would meet too often. A [`RingChannel`] is a ring with its handler's task.
 //!
 //! ```
 //! use corelane_primitives::{PushError, Ring64};
@@ -148,6 +148,17 @@
 //! A ring with handles and counts of its own is a [`Ring`]; a channel costs one compare-exchange
 //! more a send, and has an exact capacity, permits and one fair line of those who wait.
 //!
+//! # Signals
+//!
+//! A [`Signal`] is the latest value for everybody: any thread sets it, any thread reads it, and its
+//! feeds ([`Changes`]) skip to the latest. Nobody ever waits for anybody. [`Signal::new`] takes any
+//! type; [`Signal::plain`] keeps up to 64 bytes without pointers in place, where a set allocates
+//! nothing.
+//!
+//! A [`Subscription`] reads as a signal does, but its feeds get every change, without a gap behind
+//! the value that they start with. [`Overflow`] says what happens when one is full: by default the
+//! writer waits.
+//!
 //! # Cancel safety
 //!
 //! A future of this crate may be dropped at any await point. A dropped [`recv`](Consumer::recv) or
@@ -176,8 +187,11 @@ pub mod model;
 mod pad;
 mod panics;
 mod park;
+mod push_wait;
 mod ring64;
 mod ring_error;
+mod signal;
+mod subscription;
 mod sync;
 mod timers;
 mod topic;
@@ -196,7 +210,17 @@ pub use lane::lane_with_start;
 pub use lane::{Consumer, Producer, ReadChunk, WriteChunk, lane, try_lane};
 pub use park::{Epoch, Parker, SleepWord};
 pub use ring_error::{PushError, RingError, SteppedOver};
-pub use ring64::{Claim64, Consumer64, Ring64, Shards64};
+pub use ring64::{
+    Claim64, ClaimError, Consumer64, HandlerPanic, Ring64, Ring64Builder, RingChannel,
+    RingChannelBuilder, RingChannelRun, RingChannelTask, Shards64,
+};
+pub use signal::{
+    Changes, DetachedChanges, Plain, PlainSignal, Shared, Signal, SignalStats, Version, WeakSignal,
+};
+pub use subscription::{
+    Overflow, SetError, Subscription, SubscriptionError, SubscriptionStats, TrySetError,
+    WeakSubscription,
+};
 pub use timers::{TimerId, Timers};
 
 /// What the tests of this crate ask of its inner parts. No part of the public interface.

@@ -1,7 +1,10 @@
 //! What the models of `tests/loom_*.rs` ask of a model build. No part of the public interface.
 
+use loom::sync::atomic::{AtomicUsize, Ordering};
 use std::cell::Cell;
-use std::sync::OnceLock;
+use std::collections::HashMap;
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::thread::ThreadId;
 
 loom::thread_local! {
     static STEPS: Cell<usize> = Cell::new(0);
@@ -28,4 +31,40 @@ pub fn is_weakened(site: &str) -> bool {
 /// The names that `CORELANE_WEAKEN` understands.
 pub fn sites() -> &'static [&'static str] {
     crate::sync::Site::NAMES
+}
+
+/// One word for each running model that watches its fences, under the thread that it runs on.
+static FENCES: Mutex<Option<HashMap<ThreadId, &'static AtomicUsize>>> = Mutex::new(None);
+
+/// From here on to the end of this execution loom takes threads off their cores before fences, too,
+/// and tries fences in every order, neither of which it does by itself. Call it first.
+pub fn watch_fences() {
+    // Leaked, since it must not outlive its execution as a value: loom would look at it.
+    let word: &'static AtomicUsize = Box::leak(Box::new(AtomicUsize::new(0)));
+    let mut fences = FENCES.lock().unwrap_or_else(PoisonError::into_inner);
+    let fences = fences.get_or_insert_default();
+    fences.insert(std::thread::current().id(), word);
+}
+
+/// Ends what [`watch_fences`] began, once all executions of a model are done.
+pub fn ignore_fences() {
+    let mut fences = FENCES.lock().unwrap_or_else(PoisonError::into_inner);
+    fences
+        .get_or_insert_default()
+        .remove(&std::thread::current().id());
+}
+
+/// Changes the word that all fences of the running model change. Being Relaxed, it orders nothing.
+#[track_caller]
+pub(crate) fn meet_fence() {
+    let word = {
+        let fences = FENCES.lock().unwrap_or_else(PoisonError::into_inner);
+        let this = std::thread::current().id();
+        fences
+            .as_ref()
+            .and_then(|fences| fences.get(&this).copied())
+    };
+    if let Some(word) = word {
+        word.fetch_add(1, Ordering::Relaxed);
+    }
 }

@@ -11,6 +11,9 @@ pub enum PushError<T = ()> {
     Full(T),
     /// The ring was closed, or its consumer is gone: no later push succeeds.
     Closed(T),
+    /// The ring belongs to a [`RingChannel`](crate::RingChannel) whose handler has panicked: no
+    /// later push succeeds. The handler's fault.
+    Failed(T),
     /// The ring was full until the given time had passed.
     TimedOut(T),
     /// The push was to end by time, and the ring has no [`Timers`](crate::Timers). The caller's
@@ -24,6 +27,7 @@ impl<T> PushError<T> {
         match self {
             Self::Full(value)
             | Self::Closed(value)
+            | Self::Failed(value)
             | Self::TimedOut(value)
             | Self::NoTimers(value) => value,
         }
@@ -39,6 +43,7 @@ impl<T> PushError<T> {
         match self {
             Self::Full(value) => PushError::Full(with(value)),
             Self::Closed(value) => PushError::Closed(with(value)),
+            Self::Failed(value) => PushError::Failed(with(value)),
             Self::TimedOut(value) => PushError::TimedOut(with(value)),
             Self::NoTimers(value) => PushError::NoTimers(with(value)),
         }
@@ -50,6 +55,7 @@ impl<T> fmt::Debug for PushError<T> {
         f.write_str(match self {
             Self::Full(_) => "Full(..)",
             Self::Closed(_) => "Closed(..)",
+            Self::Failed(_) => "Failed(..)",
             Self::TimedOut(_) => "TimedOut(..)",
             Self::NoTimers(_) => "NoTimers(..)",
         })
@@ -61,6 +67,7 @@ impl<T> fmt::Display for PushError<T> {
         f.write_str(match self {
             Self::Full(_) => "every slot is taken",
             Self::Closed(_) => "the ring is closed",
+            Self::Failed(_) => "the handler has panicked",
             Self::TimedOut(_) => "every slot was taken until the time had passed",
             Self::NoTimers(_) => "a push that ends by time needs a ring with timers",
         })

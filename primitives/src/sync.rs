@@ -5,10 +5,16 @@
 //! in a model build the environment variable `CORELANE_WEAKEN` names one site that becomes Relaxed
 //! (a fence: nothing), and `tests/loom_mutants.rs` demands that some model then fails.
 
-pub(crate) use imp::{Arc, AtomicBool, AtomicU64, AtomicUsize, Swap, UnsafeCell, fence};
+pub(crate) use imp::{Arc, AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Swap, UnsafeCell, fence};
 pub(crate) use imp::{Mutex, MutexGuard, lock};
 pub(crate) use imp::{Payload, pause, yield_now};
+pub(crate) use imp::{ThreadId, thread_id};
+pub(crate) use imp::{acquire_fence, release_fence};
 pub(crate) use std::sync::atomic::Ordering;
+
+mod newest;
+
+pub(crate) use newest::Newest;
 
 macro_rules! sites {
     ($($(#[$doc:meta])* $site:ident = $name:literal,)+) => {
@@ -41,6 +47,16 @@ sites! {
     LaneLeave = "lane.leave",
     /// The consumer reads whether the producer has left.
     LaneReadLeft = "lane.read_left",
+    /// A snapshot of the control plane is there; partner: `TopicReserveFence`.
+    ControlTurn = "control.turn",
+    /// The tail moves on; partner: `TopicReadTail`.
+    TopicMoveTail = "topic.move_tail",
+    /// A reader or a writer reads the tail.
+    TopicReadTail = "topic.read_tail",
+    /// Nodes are allocated; partner: `TopicReadChunk`.
+    TopicPutChunk = "topic.put_chunk",
+    /// Somebody looks for a node.
+    TopicReadChunk = "topic.read_chunk",
     /// A value is appended to a topic's log; partner: `TopicReadSlot`.
     TopicAppend = "topic.append",
     /// A reader or a writer reads the word of a slot.
@@ -106,6 +122,20 @@ sites! {
     WaitEnterFence = "wait.enter_fence",
     /// Between the room that was made and the look for waiters.
     WaitNotifyFence = "wait.notify_fence",
+    /// A writer takes a slot of a plain signal; partner: `SignalFree`.
+    SignalTake = "signal.take",
+    /// Whoever has replaced the value of a slot frees it.
+    SignalFree = "signal.free",
+    /// Between a writer's taking a slot and its first store there; partner: `SignalCopyFence`.
+    SignalFillFence = "signal.fill_fence",
+    /// A writer publishes its slot; partner: `SignalRead`.
+    SignalPublish = "signal.publish",
+    /// A reader or writer reads which slot is the newest.
+    SignalRead = "signal.read",
+    /// Between a reader's copy of a slot and its second look at the word.
+    SignalCopyFence = "signal.copy_fence",
+    /// Between a set and the look for parked feeds; partner: `ParkMarkFence`.
+    SignalSetFence = "signal.set_fence",
     /// A producer of `Ring` shows its value; partner: `ClaimReadSlot`.
     ClaimPublish = "claim.publish",
     /// A producer of `Ring` begins to write a slot, or somebody skips it; partner: `ClaimReadFree`.
@@ -140,9 +170,14 @@ mod imp {
     use arc_swap::ArcSwapOption;
     pub(crate) use std::sync::Arc;
     use std::sync::PoisonError;
-    pub(crate) use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
+    pub(crate) use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize};
     pub(crate) use std::sync::{Mutex, MutexGuard};
-    pub(crate) use std::thread::yield_now;
+    pub(crate) use std::thread::{ThreadId, yield_now};
+
+    /// Who the calling thread is: no two threads of a process ever have one id.
+    pub(crate) fn thread_id() -> ThreadId {
+        std::thread::current().id()
+    }
 
     /// Lets the other hardware thread, and who has won a race, go on for `times` pauses.
     pub(crate) fn pause(times: u32) {
@@ -166,6 +201,18 @@ mod imp {
     #[inline(always)]
     pub(crate) fn fence(_site: Site) {
         std::sync::atomic::fence(Ordering::SeqCst);
+    }
+
+    /// An Acquire fence.
+    #[inline(always)]
+    pub(crate) fn acquire_fence(_site: Site) {
+        std::sync::atomic::fence(Ordering::Acquire);
+    }
+
+    /// A Release fence.
+    #[inline(always)]
+    pub(crate) fn release_fence(_site: Site) {
+        std::sync::atomic::fence(Ordering::Release);
     }
 
     /// `std`'s cell with loom's closure calls.
@@ -233,9 +280,15 @@ mod imp {
     use super::{Ordering, Site};
     use crate::model::count_step;
     use crate::model::is_weakened;
+    pub(crate) use loom::sync::atomic::AtomicPtr;
     pub(crate) use loom::sync::{Arc, Mutex, MutexGuard};
-    pub(crate) use loom::thread::yield_now;
+    pub(crate) use loom::thread::{ThreadId, yield_now};
     use std::sync::PoisonError;
+
+    /// Which thread of the model this is: all of them run on one of the process.
+    pub(crate) fn thread_id() -> ThreadId {
+        loom::thread::current().id()
+    }
 
     /// Loom's way to say that another thread has to go on, and that its stores are seen then.
     pub(crate) fn pause(_times: u32) {
@@ -265,8 +318,25 @@ mod imp {
     #[track_caller]
     pub(crate) fn fence(site: Site) {
         count_step();
+        crate::model::meet_fence();
         if !weakened(site) {
             loom::sync::atomic::fence(Ordering::SeqCst);
+        }
+    }
+
+    #[track_caller]
+    pub(crate) fn acquire_fence(site: Site) {
+        count_step();
+        if !weakened(site) {
+            loom::sync::atomic::fence(Ordering::Acquire);
+        }
+    }
+
+    #[track_caller]
+    pub(crate) fn release_fence(site: Site) {
+        count_step();
+        if !weakened(site) {
+            loom::sync::atomic::fence(Ordering::Release);
         }
     }
 
@@ -331,7 +401,9 @@ mod imp {
         };
     }
 
-    counted_updates!(fetch_add, fetch_and, fetch_max, fetch_or, fetch_sub, swap);
+    counted_updates!(
+        fetch_add, fetch_and, fetch_max, fetch_min, fetch_or, fetch_sub, swap
+    );
 
     /// The word, and whether it is filled. Who fills or takes must find it as the other side left
     /// it: a relaxed load may return an older answer wherever nothing has ordered the two.

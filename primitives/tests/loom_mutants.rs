@@ -28,6 +28,12 @@ mod park;
 #[path = "models/ring64.rs"]
 mod ring64;
 #[cfg(corelane_loom)]
+#[path = "models/signal.rs"]
+mod signal;
+#[cfg(corelane_loom)]
+#[path = "models/topic.rs"]
+mod topic;
+#[cfg(corelane_loom)]
 #[path = "models/waiters.rs"]
 mod waiters;
 
@@ -39,6 +45,8 @@ fn main() -> std::process::ExitCode {
         ring64::MODELS,
         claim::MODELS,
         waiters::MODELS,
+        signal::MODELS,
+        topic::MODELS,
     ]
     .concat();
     mutants::run(&models, corelane_primitives::model::sites())

@@ -398,7 +398,7 @@ impl Run {
 }
 
 fn cases() -> u32 {
-    std::env::var("PROPTEST_CASES").map_or(10_000, |cases| cases.parse().expect("a number"))
+    std::env::var("PROPTEST_CASES").map_or(2_000, |cases| cases.parse().expect("a number"))
 }
 
 proptest! {

@@ -17,6 +17,7 @@ mod listing;
 mod measure;
 mod relocations;
 mod report;
+mod rings;
 mod rows;
 mod shard;
 mod streams;

@@ -2,7 +2,7 @@
 
 use corelane_bench_harness::BenchError;
 
-use super::{GateError, control, lanes, relocations, streams, tasks, timers};
+use super::{GateError, control, lanes, relocations, rings, streams, tasks, timers};
 
 /// Called when everything that a row makes is there, before it drops any of it.
 ///
@@ -56,6 +56,11 @@ pub const ROWS: &[GateRow] = &[
     row("lane_chunk", STEADY, lanes::chunk),
     row("link_push_pop", STEADY, lanes::link_push_pop),
     row("link_send_recv", STEADY, lanes::link_send_recv),
+    row("ring_push_pop", STEADY, rings::any_push_pop),
+    row("ring64_push_pop", STEADY, rings::push_pop),
+    row("ring64_push_fold", STEADY, rings::push_fold),
+    row("shards64_push_fold", STEADY, rings::shards_push_fold),
+    row("ring64_batch", STEADY, rings::batch),
     row("spawn_join", STEADY, tasks::spawn_join),
     row("yield", STEADY, tasks::yields),
     row("wake_self", STEADY, tasks::wake_self),

@@ -5,23 +5,31 @@
 mod host;
 mod lanes;
 mod ring;
+mod ring64;
 
 use corelane_bench_harness::{
     Entry, await_entries, burst_entries, consumer_entries, one_queue_entries, ring_entries,
+    sharded_entries,
 };
 
 use crate::WHO;
 use host::Shard;
 use lanes::LaneEach;
 use ring::AnyRing;
+use ring64::{One, Several};
 
 pub(crate) fn entries() -> Vec<Entry> {
     [
+        one_queue_entries::<One, Shard>(WHO),
+        sharded_entries::<Several, Shard>(WHO),
         burst_entries::<LaneEach, Shard>(WHO),
-        one_queue_entries::<LaneEach, Shard>("corelane-lane-each"),
-        consumer_entries::<LaneEach>("corelane-lane"),
+        consumer_entries::<One>(WHO),
+        await_entries::<One, Shard>("corelane-await"),
+        burst_entries::<One, Shard>("corelane-Ring64"),
         ring_entries::<AnyRing, Shard>("corelane-Ring"),
         await_entries::<AnyRing, Shard>("corelane-Ring-await"),
+        one_queue_entries::<LaneEach, Shard>("corelane-lane-each"),
+        consumer_entries::<LaneEach>("corelane-lane"),
     ]
     .concat()
 }

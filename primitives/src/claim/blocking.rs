@@ -2,9 +2,9 @@
 
 use super::consumer::RingConsumer;
 use super::ring::Ring;
-use super::wait::PushWait;
 use crate::PushError;
 use crate::block::{block_on_for, nap, thread_waker};
+use crate::push_wait::PushWait;
 use std::task::{Context, Poll};
 use std::time::Duration;
 

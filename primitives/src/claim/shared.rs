@@ -222,13 +222,7 @@ impl<T> Shared<T> {
         // Relaxed: a push that relies on this still looks at its slot, and tries again if this was
         // quicker than that. Whether it is looked at at all is a matter of fences and the lock.
         let head = self.back.head.load(Ordering::Relaxed);
-        // A tail that the head has passed was read too early: the ring was empty since.
-        let used = if distance(tail, head) <= self.slots.capacity() as u64 {
-            0
-        } else {
-            distance(head, tail) as usize
-        };
-        self.slots.capacity().saturating_sub(used)
+        self.room_between(head, tail)
     }
 
     pub(super) fn add_producer(&self) {
@@ -303,13 +297,21 @@ impl<T> Shared<T> {
     }
 
     pub(super) fn occupancy(&self) -> usize {
-        // The tail first: the head can only have come nearer since, so this is never too much.
+        // The tail first: the head can only have come nearer since.
         let tail = self.tail();
-        let used = distance(self.back.head.load(Ordering::Relaxed), tail);
-        if used > self.slots.capacity() as u64 {
-            return 0; // the head has passed that tail
+        let head = self.back.head.load(Ordering::Relaxed);
+        self.slots.capacity() - self.room_between(head, tail)
+    }
+
+    /// How much room a head and a tail make that were read one after the other. The head is told
+    /// once a batch, while its slots are free one by one, so the tail may be more than a ring
+    /// ahead; and a tail that the head has passed was read too early: the ring was empty since.
+    fn room_between(&self, head: u64, tail: u64) -> usize {
+        let capacity = self.slots.capacity();
+        if distance(tail, head) <= capacity as u64 {
+            return capacity;
         }
-        used as usize
+        capacity.saturating_sub(distance(head, tail) as usize)
     }
 
     pub(super) fn peak(&self) -> usize {

@@ -8,16 +8,14 @@ use super::reader::Look;
 use super::ring::Ring;
 use super::shared::Shared;
 use crate::PushError;
-use crate::timers::Alarm;
-use crate::waiters::Waiter;
+use crate::push_wait::{PushWait, Room};
+use crate::timers::{Alarm, Clock};
+use crate::waiters::WaitList;
 use futures_core::{FusedStream, Stream};
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
-
-/// How often one poll tries again when its room was taken by a push that did not wait.
-const TRIES_MAX: usize = 8;
 
 impl<T> Ring<T> {
     /// Pushes `value` as soon as there is room, for `timeout` at most; `Duration::MAX` waits for
@@ -176,110 +174,27 @@ impl<T> RingConsumer<T> {
     }
 }
 
-/// A push that waits for room.
-pub(super) struct PushWait<'a, T> {
-    shared: &'a Shared<T>,
-    /// Gone once the future is ready.
-    value: Option<T>,
-    timeout: Duration,
-    waiter: Waiter,
-    alarm: Option<Alarm>,
-}
+impl<T> Room for Shared<T> {
+    type Value = T;
 
-/// The value is never pinned.
-impl<T> Unpin for PushWait<'_, T> {}
-
-impl<'a, T> PushWait<'a, T> {
-    pub(super) fn new(shared: &'a Shared<T>, value: T, timeout: Duration) -> Self {
-        Self {
-            shared,
-            value: Some(value),
-            timeout,
-            waiter: Waiter::new(),
-            alarm: None,
-        }
+    fn try_push(&self, value: T) -> Result<(), PushError<T>> {
+        self.push(value)
     }
 
-    /// Ends the wait without having pushed.
-    pub(super) fn time_out(&mut self) -> PushError<T> {
-        self.leave();
-        self.shared.count_refused();
-        PushError::TimedOut(self.take())
+    fn waiters(&self) -> &WaitList {
+        &self.waiters
     }
 
-    fn take(&mut self) -> T {
-        self.value
-            .take()
-            .expect("a future is not polled after it was ready")
+    fn free_slots(&self) -> usize {
+        Shared::free_slots(self)
     }
 
-    fn leave(&mut self) {
-        let shared = self.shared;
-        self.waiter.leave(&shared.waiters, || shared.free_slots());
+    fn clock(&self) -> &Clock {
+        &self.clock
     }
 
-    /// `None` when the ring is full.
-    fn try_push(&mut self) -> Option<Result<(), PushError<T>>> {
-        let value = self.take();
-        match self.shared.push(value) {
-            Err(PushError::Full(value)) => {
-                self.value = Some(value);
-                None
-            }
-            pushed => Some(pushed),
-        }
-    }
-
-    fn poll_push(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), PushError<T>>> {
-        let shared = self.shared;
-        if self.waiter.is_new()
-            && shared.waiters.is_idle()
-            && let Some(pushed) = self.try_push()
-        {
-            return Poll::Ready(pushed);
-        }
-        for _ in 0..TRIES_MAX {
-            let free = || shared.free_slots();
-            ready!(self.waiter.poll(&shared.waiters, 1, free, cx));
-            if let Some(pushed) = self.try_push() {
-                self.leave();
-                return Poll::Ready(pushed);
-            }
-            self.waiter.retry(&shared.waiters, free);
-        }
-        cx.waker().wake_by_ref();
-        Poll::Pending
-    }
-}
-
-impl<T> Future for PushWait<'_, T> {
-    type Output = Result<(), PushError<T>>;
-
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let this = &mut *self;
-        if this.timeout != Duration::MAX && this.alarm.is_none() {
-            let Some(timers) = this.shared.clock.timers() else {
-                return Poll::Ready(Err(PushError::NoTimers(this.take())));
-            };
-            this.alarm = Some(Alarm::new(timers, this.timeout));
-        }
-        if let Poll::Ready(pushed) = this.poll_push(cx) {
-            return Poll::Ready(pushed);
-        }
-        if this
-            .alarm
-            .as_mut()
-            .is_some_and(|alarm| alarm.poll(cx).is_ready())
-        {
-            return Poll::Ready(Err(this.time_out()));
-        }
-        Poll::Pending
-    }
-}
-
-impl<T> Drop for PushWait<'_, T> {
-    fn drop(&mut self) {
-        self.leave();
+    fn count_refused(&self) {
+        Shared::count_refused(self);
     }
 }
 

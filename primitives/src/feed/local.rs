@@ -1,8 +1,7 @@
 //! The feed of a subscriber.
 
-use super::{FeedError, FeedStats, NextError};
+use super::{FeedError, FeedStats, NextError, Source};
 use crate::block::block_on_for;
-use crate::topic::Cursor;
 use std::cell::Cell;
 use std::fmt;
 use std::future::Future;
@@ -20,10 +19,11 @@ pub struct Detached(PhantomData<Cell<()>>);
 /// A feed that may be sent to other threads; made by [`Feed::detach`].
 pub type DetachedFeed<T> = Feed<T, Detached>;
 
-/// A subscriber's end, made by [`Topic::subscribe`](crate::Topic::subscribe).
+/// A subscriber's end, made by [`Topic::subscribe`](crate::Topic::subscribe) or by
+/// [`Subscription::changes`](crate::Subscription::changes).
 ///
 /// It is a stream of `Result<T, FeedError>` that ends when the source is closed and everything was
-/// taken. Feeds of one shard share one copy of each value and clone out of it; they stay on their
+/// taken, or after its error. Feeds of one shard share one copy of each value and clone out of it; they stay on their
 /// thread ([`detach`](Self::detach) makes one that may travel). Dropping a feed frees a publisher
 /// that waits for it.
 ///
@@ -45,16 +45,16 @@ pub type DetachedFeed<T> = Feed<T, Detached>;
 /// assert_eq!(feed.try_next(), Err(NextError::Closed));
 /// ```
 pub struct Feed<T, P = OnShard> {
-    cursor: Cursor<T>,
+    source: Source<T>,
     /// Whether it has yielded its end.
     ended: bool,
     place: PhantomData<P>,
 }
 
 impl<T> Feed<T> {
-    pub(crate) fn new(cursor: Cursor<T>) -> Self {
+    pub(crate) fn new(source: Source<T>) -> Self {
         Self {
-            cursor,
+            source,
             ended: false,
             place: PhantomData,
         }
@@ -89,7 +89,7 @@ impl<T: Clone + Send + Sync> Feed<T> {
     /// ```
     pub fn detach(self) -> DetachedFeed<T> {
         Feed {
-            cursor: self.cursor.detach(),
+            source: self.source.detach(),
             ended: self.ended,
             place: PhantomData,
         }
@@ -120,12 +120,12 @@ impl<T: Clone + Send + Sync, P> Feed<T, P> {
     ///
     /// # Errors
     ///
-    /// [`NextError::Empty`] when there is none now, [`NextError::Closed`] at the end.
+    /// [`NextError::Empty`] when there is none now, [`NextError::Failed`] once when the feed has
+    /// failed, [`NextError::Closed`] at the end.
     pub fn try_next(&mut self) -> Result<T, NextError> {
-        self.cursor.try_next().map_err(|ended| match ended {
-            true => NextError::Closed,
-            false => NextError::Empty,
-        })
+        let taken = self.source.try_next();
+        self.ended |= matches!(taken, Err(NextError::Closed));
+        taken
     }
 
     /// Puts the next values, up to `max` and up to 256, at the end of `out` as soon as there is
@@ -135,7 +135,7 @@ impl<T: Clone + Send + Sync, P> Feed<T, P> {
     ///
     /// # Errors
     ///
-    /// None yet; feeds that fail are not made by topics.
+    /// [`FeedError`] when the feed has failed, which one of a topic never does.
     ///
     /// # Cancel safety
     ///
@@ -164,7 +164,7 @@ impl<T: Clone + Send + Sync, P> Feed<T, P> {
     ///
     /// # Errors
     ///
-    /// [`NextError::Empty`] when none came in time, [`NextError::Closed`] at the end.
+    /// As [`try_next`](Self::try_next); [`NextError::Empty`] when none came in time.
     pub fn blocking_next(&mut self, timeout: Duration) -> Result<T, NextError> {
         match block_on_for(self.next(), timeout) {
             Some(Some(Ok(value))) => Ok(value),
@@ -181,16 +181,16 @@ impl<T: Clone + Send + Sync, P> Feed<T, P> {
 
     /// What this feed has counted.
     pub fn stats(&self) -> FeedStats {
-        self.cursor.stats()
+        self.source.stats()
     }
 
     pub(super) fn poll_value(
         &mut self,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<T, FeedError>>> {
-        let value = std::task::ready!(self.cursor.poll_next(cx));
+        let value = std::task::ready!(self.source.poll_next(cx));
         self.ended |= value.is_none();
-        Poll::Ready(value.map(Ok))
+        Poll::Ready(value)
     }
 
     pub(super) fn has_ended(&self) -> bool {
@@ -201,7 +201,7 @@ impl<T: Clone + Send + Sync, P> Feed<T, P> {
 impl<T, P> fmt::Debug for Feed<T, P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Feed")
-            .field("stats", &self.cursor.stats())
+            .field("stats", &self.source.stats())
             .finish_non_exhaustive()
     }
 }
@@ -224,7 +224,7 @@ impl<T: Clone + Send + Sync, P> Future for Next<'_, T, P> {
 impl<T, P> Drop for Next<'_, T, P> {
     fn drop(&mut self) {
         if self.waits {
-            self.feed.cursor.stop_waiting();
+            self.feed.source.stop_waiting();
         }
     }
 }
@@ -251,16 +251,16 @@ impl<T: Clone + Send + Sync, P> Future for NextBatch<'_, T, P> {
             return Poll::Ready(Ok(0));
         }
         *waits = true;
-        let count = std::task::ready!(feed.cursor.poll_batch(cx, out, *max));
-        feed.ended |= count.is_none();
-        Poll::Ready(Ok(count.unwrap_or(0)))
+        let count = std::task::ready!(feed.source.poll_batch(cx, out, *max));
+        feed.ended |= count == Ok(0);
+        Poll::Ready(count)
     }
 }
 
 impl<T, P> Drop for NextBatch<'_, T, P> {
     fn drop(&mut self) {
         if self.waits {
-            self.feed.cursor.stop_waiting();
+            self.feed.source.stop_waiting();
         }
     }
 }

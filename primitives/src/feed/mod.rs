@@ -2,7 +2,10 @@
 
 mod error;
 mod local;
+mod source;
 mod stream;
 
 pub use error::{FeedError, FeedStats, NextError};
+pub(crate) use local::{Detached, OnShard};
 pub use local::{DetachedFeed, Feed};
+pub(crate) use source::Source;

@@ -4,8 +4,10 @@ use super::desk::Desk;
 use super::reader::Reader;
 use super::shared::Shared;
 use crate::Folded;
-use crate::sync::{Arc, yield_now};
-use std::task::{Context, Poll};
+use crate::panics::Panics;
+use crate::sync::Arc;
+use crate::timers::Alarm;
+use std::time::Duration;
 
 /// Values that one batch takes at most before their slots are handed back.
 const BATCH_MAX: usize = 256;
@@ -25,11 +27,15 @@ const BATCH_MAX: usize = 256;
 /// assert_eq!(consumer.pop(), None);
 /// ```
 pub struct Consumer64 {
-    desk: Arc<Desk>,
-    readers: Box<[Reader]>,
+    pub(super) desk: Arc<Desk>,
+    pub(super) readers: Box<[Reader]>,
     /// The shard where the next call starts.
     turn: usize,
-    parked: bool,
+    pub(super) parked: bool,
+    /// Ends a sleep behind a reserved place; with the time that it was made for.
+    pub(super) alarm: Option<(u64, Alarm)>,
+    /// Looks in a row for a producer that will not wake this end.
+    pub(super) silent_looks: u32,
 }
 
 impl Consumer64 {
@@ -39,6 +45,8 @@ impl Consumer64 {
             readers: shards.map(Reader::new).collect(),
             turn: 0,
             parked: false,
+            alarm: None,
+            silent_looks: 0,
         }
     }
 
@@ -57,6 +65,7 @@ impl Consumer64 {
             if value.is_some() {
                 return value;
             }
+            reader.idle();
         }
         None
     }
@@ -92,43 +101,6 @@ impl Consumer64 {
         folded
     }
 
-    /// Waits until there is a value (`true`) or the ring is closed and empty (`false`).
-    ///
-    /// On Pending the waker is kept and called by whoever publishes next. Who gives up waiting
-    /// calls [`unpark`](Self::unpark), or takes one needless wake.
-    ///
-    /// A producer that was stopped between its claim and its publication when a busy consumer began
-    /// to wait is the one case in which this polls again by itself, until that one has gone on.
-    pub fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<bool> {
-        if let Some(ready) = self.found() {
-            self.unpark();
-            return Poll::Ready(ready);
-        }
-        self.desk.parker().park(cx.waker());
-        self.parked = true;
-        let walked = self.walked();
-        for reader in &mut self.readers[..walked] {
-            reader.ask_to_tell();
-        }
-        if let Some(ready) = self.found() {
-            self.unpark();
-            return Poll::Ready(ready);
-        }
-        if self.readers.iter().any(Reader::is_silent) {
-            // It published nothing yet, and will not look at the mark when it does.
-            yield_now();
-            cx.waker().wake_by_ref();
-        }
-        Poll::Pending
-    }
-
-    /// Takes back a wait that returned Pending, so that no wake comes of it any more.
-    pub fn unpark(&mut self) {
-        if std::mem::take(&mut self.parked) {
-            self.desk.parker().unpark();
-        }
-    }
-
     /// Whether the ring is closed and everything that was pushed is taken.
     pub fn is_finished(&self) -> bool {
         self.readers.iter().all(Reader::is_finished)
@@ -136,23 +108,44 @@ impl Consumer64 {
 
     /// Refuses all later pushes. What is inside can still be taken.
     pub fn close(&mut self) {
+        let mut panics = Panics::default();
         for reader in &self.readers {
-            reader.shared.close();
+            panics.run(|| reader.shared.close());
         }
+        panics.resume();
     }
 
-    fn found(&mut self) -> Option<bool> {
-        let walked = self.walked();
-        if self.readers[..walked].iter_mut().any(Reader::has_value) {
-            return Some(true);
+    /// Refuses all later pushes since the handler has panicked.
+    pub(super) fn fail(&mut self) {
+        let mut panics = Panics::default();
+        for reader in &self.readers {
+            panics.run(|| reader.shared.fail());
         }
-        // It says so of every claim, also of one that came after the look above.
-        self.is_finished().then_some(false)
+        panics.resume();
+    }
+
+    /// Whether a claim stands first in some shard that is not published, so that what was pushed
+    /// behind it waits.
+    pub fn is_held_up(&self) -> bool {
+        self.readers.iter().any(Reader::is_held_up)
+    }
+
+    /// How many nanoseconds a value takes on the average while there are values: a moving mean, on
+    /// the ring's clock. `None` until it was measured.
+    pub fn drain_ns(&self) -> Option<f64> {
+        self.desk.drain.drain_ns()
+    }
+
+    /// How old the oldest value can get before it is taken, at the measured pace: all slots times
+    /// [`drain_ns`](Self::drain_ns).
+    pub fn age_bound(&self) -> Option<Duration> {
+        let slots = self.readers.iter().map(|reader| reader.shared.capacity());
+        self.desk.drain.bound(slots.sum())
     }
 
     /// How many shards can hold anything.
     #[inline(always)]
-    fn walked(&self) -> usize {
+    pub(super) fn walked(&self) -> usize {
         match self.readers.len() {
             1 => 1,
             _ => self.desk.used_shards(),
@@ -184,7 +177,9 @@ fn fold_one<A>(
     struct Batch<'a>(&'a mut Reader);
     impl Drop for Batch<'_> {
         fn drop(&mut self) {
-            self.0.release(true);
+            let mut panics = Panics::default();
+            panics.run(|| self.0.release(true));
+            panics.resume();
         }
     }
     let Folded {
@@ -206,6 +201,7 @@ fn fold_one<A>(
         consumed += taken;
         skipped += batch.0.release(taken == count);
         if taken < count {
+            batch.0.idle();
             break;
         }
     }
@@ -218,8 +214,10 @@ fn fold_one<A>(
 
 impl Drop for Consumer64 {
     fn drop(&mut self) {
-        self.desk.parker().clear();
-        self.close();
+        let mut panics = Panics::default();
+        panics.run(|| self.desk.parker().clear());
+        panics.run(|| self.close());
+        panics.resume();
     }
 }
 

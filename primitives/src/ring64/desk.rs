@@ -1,10 +1,17 @@
-//! What the rings of one consumer share: where it sleeps, and how many producers there are.
+//! What the rings of one consumer share: where it sleeps, its pace, its clock, and how many
+//! producers there are.
 
+use crate::drain::DrainTime;
 use crate::park::Parker;
 use crate::sync::{AtomicU64, Ordering};
+use crate::timers::Clock;
 
 pub(super) struct Desk {
     parker: Parker,
+    pub(super) clock: Clock,
+    pub(super) drain: DrainTime,
+    /// How old a reserved place gets that nobody fills.
+    pub(super) skip_after_ns: u64,
     /// Handles that can push.
     producers: AtomicU64,
     /// How many of the shards, from the first on, have had a producer.
@@ -13,9 +20,12 @@ pub(super) struct Desk {
 
 impl Desk {
     /// For one producer's handle, and one shard that it uses.
-    pub(super) fn new() -> Self {
+    pub(super) fn new(clock: Clock, skip_after_ns: u64) -> Self {
         Self {
             parker: Parker::new(),
+            clock,
+            drain: DrainTime::new(),
+            skip_after_ns,
             producers: AtomicU64::new(1),
             used: AtomicU64::new(1),
         }
@@ -43,6 +53,12 @@ impl Desk {
         // Relaxed: only the number counts. What the last one does then, closing, stands behind
         // every claim of the others in the order of the front's word.
         self.producers.fetch_sub(1, Ordering::Relaxed) == 1
+    }
+
+    /// Whether no handle is left that could claim, or fill what it has claimed.
+    pub(super) fn is_abandoned(&self) -> bool {
+        // Relaxed: who steps over because of this still races for the slot's word.
+        self.producers.load(Ordering::Relaxed) == 0
     }
 
     /// Says that the shard at `index` has a producer, before that one claims.

@@ -19,6 +19,8 @@
 
 #![forbid(unsafe_code)]
 
+mod builder;
+mod channel;
 mod claim;
 mod consumer;
 mod desk;
@@ -27,8 +29,11 @@ mod ring;
 mod shards;
 mod shared;
 mod slots;
+mod wait;
 
-pub use claim::Claim64;
+pub use builder::Ring64Builder;
+pub use channel::{HandlerPanic, RingChannel, RingChannelBuilder, RingChannelRun, RingChannelTask};
+pub use claim::{Claim64, ClaimError};
 pub use consumer::Consumer64;
 pub use ring::Ring64;
 pub use shards::Shards64;

@@ -2,6 +2,7 @@
 
 use super::shared::{CLOSED, Shared};
 use super::slots::{Look, STEP, distance};
+use crate::drain::DrainMeter;
 use crate::sync::Arc;
 
 /// Values taken without a sleep after which publishers need not look for a sleeper any more.
@@ -21,12 +22,18 @@ pub(super) struct Reader {
     silent_until: u64,
     /// Values taken since the last sleep.
     taken: u32,
+    /// When the reserved place that stands first may be stepped over, on the ring's clock; the
+    /// largest number when none does.
+    due_ns: u64,
+    meter: DrainMeter,
 }
 
 impl Reader {
     pub(super) fn new(shared: Arc<Shared>) -> Self {
         let head = shared.start();
         Self {
+            meter: DrainMeter::new(shared.capacity()),
+            due_ns: u64::MAX,
             shared,
             head,
             released: head,
@@ -40,8 +47,9 @@ impl Reader {
     /// Takes the next value, without handing its slot back.
     #[inline(always)]
     pub(super) fn next(&mut self) -> Option<u64> {
-        // Each hole is a slot, so a turn of the ring is the most that can lie here at once.
-        for _ in 0..=self.shared.capacity() {
+        // Each hole is a slot, so a turn of the ring is the most that can lie here at once; a
+        // reserved one is looked at twice.
+        for _ in 0..=2 * self.shared.capacity() {
             match self.shared.slots().look(self.head) {
                 Look::Value => {
                     let value = self.shared.slots().take(self.head);
@@ -49,7 +57,8 @@ impl Reader {
                     return Some(value);
                 }
                 Look::Hole => self.pass_hole(),
-                Look::Nothing => return None,
+                Look::Reserved if self.step_over() => {}
+                Look::Reserved | Look::Nothing => return None,
             }
         }
         None
@@ -70,9 +79,13 @@ impl Reader {
             self.shared.count_skipped(skipped);
         }
         self.shared.release(self.head);
+        let taken = passed - skipped;
+        let desk = self.shared.desk();
+        self.meter.took(taken as usize, &desk.clock, &desk.drain);
         if self.told {
-            self.count_busy(passed - skipped);
+            self.count_busy(taken);
         }
+        self.shared.notify_producers();
         skipped
     }
 
@@ -88,15 +101,49 @@ impl Reader {
 
     /// Whether there is a value. Holes before it are passed and handed back.
     pub(super) fn has_value(&mut self) -> bool {
-        for _ in 0..=self.shared.capacity() {
+        self.due_ns = u64::MAX;
+        for _ in 0..=2 * self.shared.capacity() {
             match self.shared.slots().look(self.head) {
                 Look::Value => return true,
                 Look::Hole => self.pass_hole(),
-                Look::Nothing => break,
+                Look::Reserved if self.step_over() => {}
+                Look::Reserved | Look::Nothing => break,
             }
         }
         self.release(false);
         false
+    }
+
+    /// Steps over the reserved place that stands first, once it is old enough.
+    #[cold]
+    fn step_over(&mut self) -> bool {
+        match self.shared.step_over(self.head) {
+            Ok(()) => true,
+            Err(due_ns) => {
+                self.due_ns = due_ns;
+                false
+            }
+        }
+    }
+
+    /// When the place that stood first at the last [`has_value`](Self::has_value) may be stepped
+    /// over.
+    pub(super) fn due_ns(&self) -> u64 {
+        self.due_ns
+    }
+
+    /// Whether a claim stands first that is not published.
+    pub(super) fn is_held_up(&self) -> bool {
+        !self.is_empty() && self.shared.slots().look(self.head) != Look::Value
+    }
+
+    /// The ring was found empty.
+    pub(super) fn idle(&mut self) {
+        self.meter.idle();
+    }
+
+    fn is_empty(&self) -> bool {
+        distance(self.head, self.shared.front()) == 0
     }
 
     fn pass_hole(&mut self) {
@@ -119,7 +166,7 @@ impl Reader {
         let silent = distance(self.head, self.silent_until);
         let ahead = silent != 0 && silent <= self.shared.capacity() as u64;
         // Behind a reserved place nobody matters: it is filled first, and then somebody looks.
-        ahead && !self.shared.slots().is_reserved(self.head)
+        ahead && self.shared.slots().look(self.head) != Look::Reserved
     }
 
     /// Whether everything that was claimed is taken, and nothing follows.

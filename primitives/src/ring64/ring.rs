@@ -1,12 +1,18 @@
 //! The producers' handle of one ring.
 
+use super::builder::Ring64Builder;
 use super::claim::Claim64;
 use super::consumer::Consumer64;
 use super::desk::Desk;
 use super::shared::Shared;
+use crate::block::block_on_for;
+use crate::panics::Panics;
+use crate::push_wait::PushWait;
 use crate::sync::Arc;
 use crate::{PushError, RingError};
 use std::fmt;
+use std::future::Future;
+use std::time::Duration;
 use thread_aware::{ThreadAware, affinity::Affinity};
 
 /// A bounded ring of 64-bit integers: many producers, one consumer, one order.
@@ -51,6 +57,11 @@ impl Ring64 {
         Self::with_start_sequence(capacity, 0)
     }
 
+    /// The settings of a ring of `capacity` slots.
+    pub fn builder(capacity: usize) -> Ring64Builder {
+        Ring64Builder::new(capacity)
+    }
+
     /// [`new`](Self::new), or why that cannot be.
     ///
     /// # Errors
@@ -61,7 +72,7 @@ impl Ring64 {
         Self::try_with_start_sequence(capacity, 0)
     }
 
-    /// [`new`](Self::new) with the first position at `sequence` (modulo 2^62, where positions
+    /// [`new`](Self::new) with the first position at `sequence` (modulo 2^61, where positions
     /// wrap), so that tests reach the wrap.
     ///
     /// # Panics
@@ -83,7 +94,14 @@ impl Ring64 {
         capacity: usize,
         sequence: u64,
     ) -> Result<(Self, Consumer64), RingError> {
-        let desk = Arc::new(Desk::new());
+        Self::builder(capacity).start_sequence(sequence).build()
+    }
+
+    pub(super) fn with_settings(
+        capacity: usize,
+        sequence: u64,
+        desk: Arc<Desk>,
+    ) -> Result<(Self, Consumer64), RingError> {
         let shared = Arc::new(Shared::new(capacity, sequence, Arc::clone(&desk))?);
         let consumer = Consumer64::new(desk, std::iter::once(Arc::clone(&shared)));
         Ok((Self { shared }, consumer))
@@ -104,7 +122,7 @@ impl Ring64 {
     /// If the consumer's waker does. The value is pushed all the same.
     #[inline]
     pub fn push(&self, value: u64) -> Result<(), PushError<u64>> {
-        self.shared.push(value)
+        self.shared.push_or_count(value)
     }
 
     /// Pushes as many of `values` as there is room for, from the first on, and returns how many.
@@ -121,6 +139,42 @@ impl Ring64 {
     /// As [`push`](Self::push).
     pub fn push_batch(&self, values: &[u64]) -> Result<usize, PushError> {
         self.shared.push_batch(values)
+    }
+
+    /// Pushes `value` as soon as there is room, for `timeout` at most; `Duration::MAX` waits for
+    /// as long as it takes.
+    ///
+    /// Completes at the first poll when there is room that nobody waits for; otherwise it waits its
+    /// turn, asleep. The time counts from the first poll, and ends on the clock of the ring's
+    /// [`timers`](crate::Ring64Builder::timers), never early. A wait allocates its place on the
+    /// list.
+    ///
+    /// # Errors
+    ///
+    /// [`PushError::Closed`] also when the ring closes meanwhile, [`PushError::TimedOut`] when the
+    /// time has passed, and [`PushError::NoTimers`] when a time was given to a ring without timers.
+    ///
+    /// # Cancel safety
+    ///
+    /// The value is pushed in the poll that completes. A future dropped before leaves nothing in
+    /// the ring, and passes on the room that it was granted.
+    pub fn push_wait(
+        &self,
+        value: u64,
+        timeout: Duration,
+    ) -> impl Future<Output = Result<(), PushError<u64>>> {
+        PushWait::new(&*self.shared, value, timeout)
+    }
+
+    /// [`push_wait`](Self::push_wait) for a plain thread: sleeps while there is no room, for
+    /// `timeout` of the system's clock at most. Not for a task.
+    ///
+    /// # Errors
+    ///
+    /// [`PushError::Closed`], and [`PushError::TimedOut`] when the time has passed, never early.
+    pub fn blocking_push(&self, value: u64, timeout: Duration) -> Result<(), PushError<u64>> {
+        let mut push = PushWait::new(&*self.shared, value, Duration::MAX);
+        block_on_for(&mut push, timeout).unwrap_or_else(|| Err(push.time_out()))
     }
 
     /// Reserves `slots` positions in one run, to be filled one by one: room first, then the work.
@@ -154,13 +208,20 @@ impl Ring64 {
 
     /// Refuses all later pushes. What is inside can still be taken.
     pub fn close(&self) {
-        self.shared.close();
-        self.shared.desk().wake();
+        let mut panics = Panics::default();
+        panics.run(|| self.shared.close());
+        panics.run(|| self.shared.desk().wake());
+        panics.resume();
     }
 
     /// Whether the ring was closed, or its consumer is gone.
     pub fn is_closed(&self) -> bool {
         self.shared.is_closed()
+    }
+
+    /// Whether this ring is that of a [`RingChannel`](crate::RingChannel) that has failed.
+    pub fn is_failed(&self) -> bool {
+        self.shared.is_failed()
     }
 
     /// How many slots the ring has.
@@ -197,6 +258,24 @@ impl Ring64 {
     /// The highest occupancy so far, as the consumer met it at the start of its drains.
     pub fn peak(&self) -> usize {
         self.shared.peak()
+    }
+
+    /// How many reserved positions were stepped over since nobody filled them in time. The others
+    /// of those that are [`skipped`](Self::skipped) were given up.
+    pub fn stepped_over(&self) -> u64 {
+        self.shared.stepped_over()
+    }
+
+    /// How many nanoseconds a value takes on the average while there are values: a moving mean, on
+    /// the ring's clock. `None` until it was measured.
+    pub fn drain_ns(&self) -> Option<f64> {
+        self.shared.desk().drain.drain_ns()
+    }
+
+    /// How old the oldest value can get before it is taken, at the measured pace:
+    /// [`capacity`](Self::capacity) times [`drain_ns`](Self::drain_ns).
+    pub fn age_bound(&self) -> Option<Duration> {
+        self.shared.desk().drain.bound(self.capacity())
     }
 }
 

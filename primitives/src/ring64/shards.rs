@@ -1,11 +1,17 @@
 //! Several rings in front of one consumer.
 
+use super::builder::Ring64Builder;
 use super::consumer::Consumer64;
 use super::desk::Desk;
 use super::shared::Shared;
+use crate::block::block_on_for;
+use crate::panics::Panics;
+use crate::push_wait::PushWait;
 use crate::sync::{Arc, AtomicU64, Ordering};
 use crate::{PushError, RingError};
 use std::fmt;
+use std::future::Future;
+use std::time::Duration;
 use thread_aware::{ThreadAware, affinity::Affinity};
 
 /// Shards at most.
@@ -63,7 +69,7 @@ impl Shards64 {
     }
 
     /// [`try_new`](Self::try_new) with the first position of each shard at `sequence` (modulo
-    /// 2^62), so that tests reach the wrap.
+    /// 2^61), so that tests reach the wrap.
     ///
     /// # Errors
     ///
@@ -73,10 +79,20 @@ impl Shards64 {
         capacity_each: usize,
         sequence: u64,
     ) -> Result<(Self, Consumer64), RingError> {
+        Ring64Builder::new(capacity_each)
+            .start_sequence(sequence)
+            .build_shards(shards)
+    }
+
+    pub(super) fn with_settings(
+        shards: usize,
+        capacity_each: usize,
+        sequence: u64,
+        desk: Arc<Desk>,
+    ) -> Result<(Self, Consumer64), RingError> {
         if !(1..=SHARDS_MAX).contains(&shards) {
             return Err(RingError::Shards(shards));
         }
-        let desk = Arc::new(Desk::new());
         let shards = (0..shards)
             .map(|_| Shared::new(capacity_each, sequence, Arc::clone(&desk)).map(Arc::new))
             .collect::<Result<Vec<_>, _>>()?;
@@ -100,7 +116,7 @@ impl Shards64 {
     /// If the consumer's waker does. The value is pushed all the same.
     #[inline]
     pub fn push(&self, value: u64) -> Result<(), PushError<u64>> {
-        self.shard().push(value)
+        self.shard().push_or_count(value)
     }
 
     /// As [`Ring64::push_batch`](crate::Ring64::push_batch), into this producer's shard.
@@ -116,12 +132,50 @@ impl Shards64 {
         self.shard().push_batch(values)
     }
 
+    /// Pushes `value` as soon as there is room, for `timeout` at most; `Duration::MAX` waits for
+    /// as long as it takes.
+    ///
+    /// Completes at the first poll when there is room that nobody waits for; otherwise it waits its
+    /// turn, asleep. The time counts from the first poll, and ends on the clock of the ring's
+    /// [`timers`](crate::Ring64Builder::timers), never early. A wait allocates its place on the
+    /// list.
+    ///
+    /// # Errors
+    ///
+    /// [`PushError::Closed`] also when the ring closes meanwhile, [`PushError::TimedOut`] when the
+    /// time has passed, and [`PushError::NoTimers`] when a time was given to a ring without timers.
+    ///
+    /// # Cancel safety
+    ///
+    /// The value is pushed in the poll that completes. A future dropped before leaves nothing in
+    /// the ring, and passes on the room that it was granted.
+    pub fn push_wait(
+        &self,
+        value: u64,
+        timeout: Duration,
+    ) -> impl Future<Output = Result<(), PushError<u64>>> {
+        PushWait::new(self.shard(), value, timeout)
+    }
+
+    /// [`push_wait`](Self::push_wait) for a plain thread: sleeps while there is no room, for
+    /// `timeout` of the system's clock at most. Not for a task.
+    ///
+    /// # Errors
+    ///
+    /// [`PushError::Closed`], and [`PushError::TimedOut`] when the time has passed, never early.
+    pub fn blocking_push(&self, value: u64, timeout: Duration) -> Result<(), PushError<u64>> {
+        let mut push = PushWait::new(self.shard(), value, Duration::MAX);
+        block_on_for(&mut push, timeout).unwrap_or_else(|| Err(push.time_out()))
+    }
+
     /// Refuses all later pushes. What is inside can still be taken.
     pub fn close(&self) {
+        let mut panics = Panics::default();
         for shard in self.shards.iter() {
-            shard.close();
+            panics.run(|| shard.close());
         }
-        self.desk.wake();
+        panics.run(|| self.desk.wake());
+        panics.resume();
     }
 
     /// Whether the rings were closed, or their consumer is gone.
@@ -167,6 +221,24 @@ impl Shards64 {
     /// The sum of each shard's highest occupancy so far; they may have met it at different times.
     pub fn peak(&self) -> usize {
         self.shards.iter().map(|shard| shard.peak()).sum()
+    }
+
+    /// How many reserved positions were stepped over since nobody filled them in time. The others
+    /// of those that are [`skipped`](Self::skipped) were given up.
+    pub fn stepped_over(&self) -> u64 {
+        self.shards.iter().map(|shard| shard.stepped_over()).sum()
+    }
+
+    /// How many nanoseconds a value takes on the average while there are values: a moving mean, on
+    /// the ring's clock. `None` until it was measured.
+    pub fn drain_ns(&self) -> Option<f64> {
+        self.desk.drain.drain_ns()
+    }
+
+    /// How old the oldest value can get before it is taken, at the measured pace:
+    /// [`capacity`](Self::capacity) times [`drain_ns`](Self::drain_ns).
+    pub fn age_bound(&self) -> Option<Duration> {
+        self.desk.drain.bound(self.capacity())
     }
 
     #[inline(always)]

@@ -1,13 +1,19 @@
 //! One ring as its producers and its consumer share it: the cursors and the claim.
 
 use super::desk::Desk;
-use super::slots::{FLAGS, STEP, Slots, distance};
+use super::slots::{FLAGS, Look, STEP, Slots, distance};
+use crate::claim::FirstSight;
 use crate::pad::CachePadded;
+use crate::push_wait::Room;
 use crate::sync::{Arc, AtomicU64, Ordering, Site, acquire, pause, release};
+use crate::timers::Clock;
+use crate::waiters::WaitList;
 use crate::{PushError, RingError};
 
 /// No claim succeeds any more.
 pub(super) const CLOSED: u64 = 1;
+/// No claim succeeds since the handler of the channel has panicked. CLOSED is set with it.
+const FAILED: u64 = 4;
 /// Whoever publishes looks afterwards whether the consumer sleeps.
 pub(super) const TELL: u64 = 2;
 
@@ -37,6 +43,10 @@ pub(super) struct Shared {
     front: CachePadded<Front>,
     back: CachePadded<Back>,
     refused: CachePadded<AtomicU64>,
+    stepped_over: AtomicU64,
+    /// Pushes that wait for room.
+    waiters: CachePadded<WaitList>,
+    sight: FirstSight,
     /// The place of the first position.
     start: u64,
     slots: Slots,
@@ -55,7 +65,7 @@ pub(super) struct Claimed {
 }
 
 impl Shared {
-    /// A ring whose first position is `sequence` (modulo 2^62).
+    /// A ring whose first position is `sequence` (modulo 2^61).
     pub(super) fn new(capacity: usize, sequence: u64, desk: Arc<Desk>) -> Result<Self, RingError> {
         let slots = Slots::new(capacity)?;
         let start = sequence.wrapping_mul(STEP);
@@ -71,6 +81,10 @@ impl Shared {
                 peak: AtomicU64::new(0),
             }),
             refused: CachePadded::new(AtomicU64::new(0)),
+            stepped_over: AtomicU64::new(0),
+            waiters: CachePadded::new(WaitList::new()),
+            // No place has flags, so this is none.
+            sight: FirstSight::new(FLAGS),
             start,
             slots,
             desk,
@@ -103,11 +117,15 @@ impl Shared {
                 }
                 Ok(())
             }
-            Err(refusal) => {
-                self.count_refused(1);
-                Err(refusal.map(|()| value))
-            }
+            Err(refusal) => Err(refusal.map(|()| value)),
         }
+    }
+
+    /// [`push`](Self::push), with what becomes of a refusal.
+    #[inline]
+    pub(super) fn push_or_count(&self, value: u64) -> Result<(), PushError<u64>> {
+        self.push(value)
+            .inspect_err(|refusal| self.refuse(refusal.is_full(), 1))
     }
 
     /// Pushes as many of `values`, from the first on, as there is room for: one compare-exchange
@@ -119,7 +137,7 @@ impl Shared {
         let claimed = match self.claim(values.len(), 1) {
             Ok(claimed) => claimed,
             Err(refusal) => {
-                self.count_refused(values.len());
+                self.refuse(refusal.is_full(), values.len());
                 return Err(refusal);
             }
         };
@@ -146,7 +164,7 @@ impl Shared {
         loop {
             let word = self.front.word.load(Ordering::Relaxed);
             if word & CLOSED != 0 {
-                return Err(PushError::Closed(()));
+                return Err(refusal(word));
             }
             let tail = word & !FLAGS;
             if let Some(room) = self.room(tail, wanted) {
@@ -204,9 +222,57 @@ impl Shared {
         (used <= capacity).then(|| (capacity - used) as usize)
     }
 
+    /// Counts what a full ring refuses, and steps over the claim that it may be full behind.
+    #[cold]
+    pub(super) fn refuse(&self, is_full: bool, values: usize) {
+        if is_full {
+            self.count_refused(values);
+            self.full_behind_claim();
+        }
+    }
+
     #[cold]
     pub(super) fn count_refused(&self, values: usize) {
         self.refused.fetch_add(values as u64, Ordering::Relaxed);
+    }
+
+    #[cold]
+    fn full_behind_claim(&self) {
+        let head = self.back.head.load(Ordering::Relaxed);
+        if self.slots.look(head) == Look::Reserved && self.step_over(head).is_ok() {
+            // It sleeps behind this claim, with a whole ring to take. Room comes only from it.
+            self.desk.wake();
+        }
+    }
+
+    /// Steps over the reserved `place` if that is old enough, or tells when it will be, on the
+    /// ring's clock.
+    #[cold]
+    pub(super) fn step_over(&self, place: u64) -> Result<(), u64> {
+        let skip_after_ns = self.desk.skip_after_ns;
+        if self.desk.is_abandoned() {
+            self.step_over_now(place);
+            return Ok(());
+        }
+        if skip_after_ns == u64::MAX {
+            return Err(u64::MAX);
+        }
+        let now_ns = self.desk.clock.now_ns();
+        let due_ns = self
+            .sight
+            .since(place, now_ns)
+            .saturating_add(skip_after_ns);
+        if now_ns < due_ns {
+            return Err(due_ns);
+        }
+        self.step_over_now(place);
+        Ok(())
+    }
+
+    fn step_over_now(&self, place: u64) {
+        if self.slots.skip(place) {
+            self.stepped_over.fetch_add(1, Ordering::Relaxed);
+        }
     }
 
     /// How many producers stick to this ring.
@@ -227,10 +293,24 @@ impl Shared {
         self.owners.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// Ends all claims.
+    /// Ends all claims and waits by an error of its own.
+    pub(super) fn fail(&self) {
+        // Relaxed: as in `close`.
+        self.front.word.fetch_or(CLOSED | FAILED, Ordering::Relaxed);
+        self.notify_producers();
+    }
+
+    /// Ends all claims, and the waits of all pushes. Who closes wakes the consumer.
     pub(super) fn close(&self) {
         // Relaxed: a claim that comes later in this word's order fails.
         self.front.word.fetch_or(CLOSED, Ordering::Relaxed);
+        self.notify_producers();
+    }
+
+    /// Grants the room to pushes that wait for it. After it was made.
+    #[inline]
+    pub(super) fn notify_producers(&self) {
+        self.waiters.notify(|| self.free_slots());
     }
 
     /// The front's word now: a hint.
@@ -298,12 +378,20 @@ impl Shared {
         self.front() & CLOSED != 0
     }
 
+    pub(super) fn is_failed(&self) -> bool {
+        self.front() & FAILED != 0
+    }
+
     pub(super) fn refused(&self) -> u64 {
         self.refused.load(Ordering::Relaxed)
     }
 
     pub(super) fn skipped(&self) -> u64 {
         self.back.skipped.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn stepped_over(&self) -> u64 {
+        self.stepped_over.load(Ordering::Relaxed)
     }
 
     pub(super) fn pushed(&self) -> u64 {
@@ -329,6 +417,55 @@ impl Shared {
     pub(super) fn peak(&self) -> usize {
         let peak = self.back.peak.load(Ordering::Relaxed) as usize;
         peak.max(self.occupancy())
+    }
+}
+
+impl Room for Shared {
+    type Value = u64;
+
+    fn try_push(&self, value: u64) -> Result<(), PushError<u64>> {
+        self.push(value).inspect_err(|refusal| {
+            if refusal.is_full() {
+                self.full_behind_claim();
+            }
+        })
+    }
+
+    fn waiters(&self) -> &WaitList {
+        &self.waiters
+    }
+
+    fn free_slots(&self) -> usize {
+        let word = self.front();
+        if word & CLOSED != 0 {
+            return usize::MAX;
+        }
+        // Acquire, partner Ring64Release: a push that relies on this finds the slots free.
+        let head = self.back.head.load(acquire(Site::Ring64ReadHead));
+        let used = distance(head, word);
+        // The head may have passed that tail: the ring was empty then.
+        match usize::try_from(used) {
+            Ok(used) if used <= self.slots.capacity() => self.slots.capacity() - used,
+            _ => self.slots.capacity(),
+        }
+    }
+
+    fn clock(&self) -> &Clock {
+        &self.desk.clock
+    }
+
+    fn count_refused(&self) {
+        Shared::count_refused(self, 1);
+    }
+}
+
+/// Why a closed ring takes nothing.
+#[cold]
+fn refusal(word: u64) -> PushError {
+    if word & FAILED != 0 {
+        PushError::Failed(())
+    } else {
+        PushError::Closed(())
     }
 }
 

@@ -1,6 +1,6 @@
 //! The slots: what stands at a position, and how it is told.
 //!
-//! A *place* is a position times four, so that two bits of its word are left for flags and the
+//! A *place* is a position times eight, so that three bits of its word are left for flags and the
 //! cursors still wrap as integers do. A slot's state word carries the whole place that it was last
 //! filled for, so nobody ever resets it, and a value of an earlier lap is never taken again.
 
@@ -8,7 +8,7 @@ use crate::RingError;
 use crate::sync::{AtomicU64, Ordering, Payload, Site, acquire, release};
 
 /// What one position adds to a place.
-pub(super) const STEP: u64 = 4;
+pub(super) const STEP: u64 = 8;
 /// The bits of a word that are not part of the place.
 pub(super) const FLAGS: u64 = STEP - 1;
 /// Slots at most.
@@ -32,6 +32,8 @@ pub(super) enum Look {
     Value,
     /// The position was claimed and given up.
     Hole,
+    /// It is reserved by a `Claim64`, and not being filled.
+    Reserved,
     /// Nobody has published it yet.
     Nothing,
 }
@@ -91,13 +93,24 @@ impl Slots {
             .store(place | VALUE, release(Site::Ring64Publish));
     }
 
-    /// Shows that no value will come at `place`. The caller has claimed it.
-    pub(super) fn give_up(&self, place: u64) {
-        // Relaxed: it shows no value, and whoever fills the slot next does so because the consumer
-        // has read this, so it cannot come later in the word's order.
+    /// Begins to fill the reserved `place`; false when somebody has stepped over it.
+    pub(super) fn begin(&self, place: u64) -> bool {
+        self.change_reserved(place, place)
+    }
+
+    /// Says that no value will come at the reserved `place`; false when it is not reserved now.
+    pub(super) fn skip(&self, place: u64) -> bool {
+        self.change_reserved(place, place | TOMBSTONE)
+    }
+
+    /// One of those who race for a reserved place wins.
+    fn change_reserved(&self, place: u64, to: u64) -> bool {
+        // Relaxed: it shows no value, and whoever fills the slot in a later lap does so because the
+        // consumer has read this, so it cannot come later in the word's order.
         self.slot(place)
             .state
-            .store(place | TOMBSTONE, Ordering::Relaxed);
+            .compare_exchange(place | RESERVED, to, Ordering::Relaxed, Ordering::Relaxed)
+            .is_ok()
     }
 
     /// What stands at `place`, the consumer's next one.
@@ -109,6 +122,8 @@ impl Slots {
             Look::Value
         } else if state == place | TOMBSTONE {
             Look::Hole
+        } else if state == place | RESERVED {
+            Look::Reserved
         } else {
             Look::Nothing
         }
@@ -128,16 +143,11 @@ impl Slots {
             .store(place | RESERVED, Ordering::Relaxed);
     }
 
-    /// Whether `place` is reserved, as far as this thread can see.
-    pub(super) fn is_reserved(&self, place: u64) -> bool {
-        self.slot(place).state.load(Ordering::Relaxed) == place | RESERVED
-    }
-
     /// Whether something stands at `place` already, as far as this thread can see.
     #[inline(always)]
     pub(super) fn is_taken(&self, place: u64) -> bool {
         let state = self.slot(place).state.load(Ordering::Relaxed);
-        state.wrapping_sub(place | VALUE) < FLAGS // place with one of the three flags
+        state.wrapping_sub(place | VALUE) < RESERVED // place with one of the three flags
     }
 }
 

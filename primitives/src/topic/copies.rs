@@ -259,9 +259,12 @@ impl<T: Clone> Copies<T> {
     /// Backpressure: everything. The limit keeps it in its slots.
     fn copy_every(&mut self, log: &Log<T>) -> bool {
         let mut copied = 0;
-        while copied < BATCH_MAX
-            && let At::Here(node) = log.at(self.end)
-        {
+        while copied < BATCH_MAX {
+            let node = match log.at(self.end) {
+                At::Here(node) => node,
+                At::Ahead | At::End => break,
+                At::Gone => unreachable!("the limit keeps writers off what was not copied"),
+            };
             // SAFETY: The slot's word was read with Acquire. The limit stays below a whole ring
             // after `end`, so no writer puts this node out of its slot before `end` has passed it.
             let value = unsafe { log.pool.read(node, T::clone) };

@@ -13,8 +13,8 @@ impl<T: Clone + Send + Sync> Cursor<T> {
     /// Moves this seat, with all that it has, to a new part that nobody else joins.
     ///
     /// The old part is left only when the new one holds what comes next: no value is lost or
-    /// doubled. A writer that has seen the old part's limit and not yet the new part may append
-    /// one value more than the capacity says.
+    /// doubled. A writer that finds the old part's limit grown by that finds a turn of the control
+    /// plane too, and looks again.
     pub(crate) fn detach(mut self) -> Self {
         self.stop_waiting();
         let key = Key {

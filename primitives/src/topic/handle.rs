@@ -1,12 +1,11 @@
 //! The publishers' end of a topic.
 
-use super::cursor::Cursor;
 use super::log::{Bell, Log, Refusal};
 use super::pool::Spare;
 use super::publish::{Publish, PublishBatch};
 use super::settings::{CAPACITY_MAX, Order, TopicError, TopicOverflow};
 use crate::block::block_on_for;
-use crate::feed::Feed;
+use crate::feed::{Feed, Source as FeedSource};
 use crate::{Closed, TryPublishError};
 use std::fmt;
 use std::future::Future;
@@ -256,7 +255,7 @@ impl<T: Clone + Send + Sync> Topic<T> {
     /// It belongs to the calling thread. The first feed of a shard goes through the control plane,
     /// further ones of the same kind do not.
     pub fn subscribe(&self) -> Feed<T> {
-        Feed::new(self.cursor(self.source.capacity, self.source.overflow))
+        Feed::new(self.feed_source(self.source.capacity, self.source.overflow))
     }
 
     /// A feed with a capacity and an overflow of its own.
@@ -276,11 +275,11 @@ impl<T: Clone + Send + Sync> Topic<T> {
                 topic,
             });
         }
-        Ok(Feed::new(self.cursor(capacity, overflow)))
+        Ok(Feed::new(self.feed_source(capacity, overflow)))
     }
 
-    fn cursor(&self, capacity: usize, overflow: TopicOverflow) -> Cursor<T> {
-        self.source.log.subscribe(capacity, overflow)
+    fn feed_source(&self, capacity: usize, overflow: TopicOverflow) -> FeedSource<T> {
+        FeedSource::Topic(self.source.log.subscribe(capacity, overflow))
     }
 }
 

@@ -6,19 +6,19 @@ use super::local::{After, FeedId, Local};
 use super::log::Log;
 use super::part::{Key, Part, Parts};
 use super::settings::TopicOverflow;
-use crate::sync::{Ordering, Site, fence, release};
+use crate::sync::{Ordering, Site, fence, release, thread_id};
 use std::sync::Arc;
 use thread_aware::affinity;
 
 impl<T: Clone + Send + Sync> Log<T> {
     /// A seat for the calling thread, on its part for feeds of this kind or on a new one.
-    pub(super) fn subscribe(
+    pub(crate) fn subscribe(
         self: &Arc<Self>,
         capacity: usize,
         overflow: TopicOverflow,
     ) -> Cursor<T> {
         let key = Key {
-            owner: Some((affinity::current(), std::thread::current().id())),
+            owner: Some((affinity::current(), thread_id())),
             capacity: capacity as u64,
             overflow,
         };

@@ -56,13 +56,13 @@ pub(crate) struct Log<T> {
     lap_shift: u32,
     pub(super) pool: Pool<T>,
     pub(super) control: Control<Parts<T>>,
-    pub(super) room: WaitList,
+    pub(crate) room: WaitList,
     pub(super) counters: Counters,
 }
 
 impl<T> Log<T> {
     /// A log for parts of up to `capacity` positions, at least 1.
-    pub(super) fn new(capacity: usize) -> Self {
+    pub(crate) fn new(capacity: usize) -> Self {
         let slots = capacity.next_power_of_two();
         Self {
             tail: CachePadded::new(AtomicU64::new(0)),
@@ -98,21 +98,18 @@ impl<T> Log<T> {
         attempts_max: u32,
     ) -> Result<(), (T, Refusal)> {
         let mut held = Held::Value(value);
+        let mut position = self.read_tail();
         for _ in 0..attempts_max {
-            // Relaxed: a position is acted upon only after its slot's word was seen.
-            let position = self.tail.load(Ordering::Relaxed);
             let word = self.word(position);
             let lap = self.lap(position);
-            if word.is_of_lap(lap) {
-                self.help(position);
+            if !word.is_before_lap(lap) {
+                position = self.help(position);
                 continue;
-            }
-            if !word.is_of_lap(lap.wrapping_sub(1)) {
-                continue; // the tail was read long ago
             }
             if word.is_sealed() {
                 return Err((held.into_value(&self.pool, spare), Refusal::Closed));
             }
+            let turn = self.control.turns();
             // Partner TopicJoinFence: either this sees a part that has joined, or the part starts
             // at this position or after it.
             fence(Site::TopicReserveFence);
@@ -124,6 +121,8 @@ impl<T> Log<T> {
                 Admission::Full => {
                     return Err((held.into_value(&self.pool, spare), Refusal::Full));
                 }
+                // A limit may have grown because its feed went to another part meanwhile.
+                Admission::Granted if self.control.turns() != turn => continue,
                 Admission::Granted => {}
             }
             let node = held.into_node(&self.pool, spare);
@@ -135,6 +134,7 @@ impl<T> Log<T> {
                 Ordering::Relaxed,
             );
             if appended.is_err() {
+                // Filled by somebody else, or sealed: the next look at it tells.
                 held = Held::Node(node);
                 continue;
             }
@@ -153,17 +153,22 @@ impl<T> Log<T> {
         if parts.iter().any(|part| position >= part.limit()) {
             return Admission::Full;
         }
+        self.note_kept(parts, position, word);
+        Admission::Granted
+    }
+
+    /// Notes with the parts that want it which node an append at `position` will put out.
+    pub(super) fn note_kept(&self, parts: &Parts<T>, position: u64, word: Word) {
         if let Some(node) = word.node() {
             let old = position - self.slots();
             for part in parts.iter() {
                 part.keep(old, self.lap(old), node);
             }
         }
-        Admission::Granted
     }
 
     /// Takes back the node that an append at `position` has put out of its slot.
-    fn unlink(&self, word: Word, position: u64, spare: &Spare) {
+    pub(super) fn unlink(&self, word: Word, position: u64, spare: &Spare) {
         // Partner TopicWindowFence: either a reader finds the slot changed, or its window is seen
         // below. Partner of the parked mark's fence as well.
         fence(Site::TopicAppendFence);
@@ -242,14 +247,14 @@ impl<T> Log<T> {
 
     /// Ends the log behind what was appended. It needs no room: the slot of the next position
     /// keeps its node and is sealed.
-    pub(super) fn close(&self) {
+    pub(crate) fn close(&self) {
         loop {
             let position = self.tail();
             let word = self.word(position);
-            if !word.is_of_lap(self.lap(position).wrapping_sub(1)) {
+            if !word.is_before_lap(self.lap(position)) {
                 continue; // others append
             }
-            // Relaxed: it publishes nothing but itself.
+            // Release, since the word's node is published anew by it.
             let sealed = word.is_sealed()
                 || self
                     .slot(position)
@@ -271,13 +276,13 @@ impl<T> Log<T> {
         panics.resume();
     }
 
-    pub(super) fn is_closed(&self) -> bool {
+    pub(crate) fn is_closed(&self) -> bool {
         matches!(self.at(self.tail()), At::End)
     }
 
     /// How many values every part has room for now; without end when there is no part, or the log
     /// has ended.
-    pub(super) fn free(&self) -> usize {
+    pub(crate) fn free(&self) -> usize {
         let tail = self.tail();
         if matches!(self.at(tail), At::End) {
             return usize::MAX;
@@ -290,17 +295,17 @@ impl<T> Log<T> {
     }
 
     /// The next position to be appended, as of a moment during this call.
-    pub(super) fn tail(&self) -> u64 {
-        loop {
-            let position = self.tail.load(Ordering::Relaxed);
-            let word = self.word(position);
-            let lap = self.lap(position);
-            if word.is_of_lap(lap) {
-                self.help(position);
-            } else if word.is_of_lap(lap.wrapping_sub(1)) {
-                return position;
-            }
+    pub(crate) fn tail(&self) -> u64 {
+        let mut position = self.read_tail();
+        while !self.word(position).is_before_lap(self.lap(position)) {
+            position = self.help(position);
         }
+        position
+    }
+
+    fn read_tail(&self) -> u64 {
+        // Acquire, partner TopicMoveTail: all slots before it are seen filled.
+        self.tail.load(acquire(Site::TopicReadTail))
     }
 
     /// What stands at `position`.
@@ -320,15 +325,20 @@ impl<T> Log<T> {
         At::Ahead
     }
 
-    /// Moves the tail past `position`, whose slot is filled. Anybody does it for anybody.
-    fn help(&self, position: u64) {
-        // Relaxed: a failure means that somebody else has helped.
-        let _ = self.tail.compare_exchange(
+    /// Moves the tail past `position`, whose slot is filled, and returns where it is then. Anybody
+    /// does it for anybody.
+    pub(super) fn help(&self, position: u64) -> u64 {
+        // Release, partner TopicReadTail: the slot's word was seen, or was ours.
+        let moved = self.tail.compare_exchange(
             position,
             position + 1,
-            Ordering::Relaxed,
-            Ordering::Relaxed,
+            release(Site::TopicMoveTail),
+            acquire(Site::TopicReadTail),
         );
+        match moved {
+            Ok(_) => position + 1,
+            Err(found) => found,
+        }
     }
 
     /// The lap in which `position` is written to its slot; from 1.
@@ -336,12 +346,12 @@ impl<T> Log<T> {
         (position >> self.lap_shift) + 1
     }
 
-    fn slot(&self, position: u64) -> &AtomicU64 {
+    pub(super) fn slot(&self, position: u64) -> &AtomicU64 {
         &self.slots[(position & (self.slots() - 1)) as usize]
     }
 
     #[inline]
-    fn word(&self, position: u64) -> Word {
+    pub(super) fn word(&self, position: u64) -> Word {
         // Acquire, partner TopicAppend: the node's value is there.
         Word::from_bits(self.slot(position).load(acquire(Site::TopicReadSlot)))
     }
@@ -349,11 +359,11 @@ impl<T> Log<T> {
 
 impl<T> Log<T> {
     /// Takes back what a publisher kept.
-    pub(super) fn end_publisher(&self, spare: &Spare) {
+    pub(crate) fn end_publisher(&self, spare: &Spare) {
         spare.end(&self.pool);
     }
 
-    pub(super) fn stats(&self) -> TopicStats {
+    pub(crate) fn stats(&self) -> TopicStats {
         TopicStats {
             published: self.tail(),
             control_turns: self.control.turns(),
@@ -393,7 +403,7 @@ impl<T> Drop for Log<T> {
 
 /// Wakes every part that has somebody parked when it is dropped, also by a panic: whoever appends
 /// holds one.
-pub(super) struct Bell<'a, T>(pub(super) &'a Log<T>);
+pub(crate) struct Bell<'a, T>(pub(crate) &'a Log<T>);
 
 impl<T> Drop for Bell<'_, T> {
     fn drop(&mut self) {

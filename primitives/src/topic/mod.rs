@@ -20,7 +20,9 @@
 //! *Coming.* A part registers, fences, then starts at the tail it reads. An appender reads the
 //! tail, fences, then reads the registered parts. If the appender's fence is first, the part reads
 //! a tail at or behind the append; otherwise the appender sees the part. Hence an append that has
-//! not seen a part is at most at the part's start, where every part has room for one.
+//! not seen a part is at most at the part's start, where every part has room for one. When a feed
+//! moves to a part of its own, its old part's limit may grow: who sees that sees the turn of the
+//! control plane before it, and looks again.
 //!
 //! *Backpressure.* The limit is the slowest feed's position plus the capacity `c <= n`, stored
 //! (Release) after what it gives up was read. An append at `p` has loaded (Acquire) limits above
@@ -57,6 +59,7 @@ mod handle;
 mod join;
 mod local;
 mod log;
+mod numbered;
 mod part;
 mod pool;
 mod publish;
@@ -65,4 +68,7 @@ mod word;
 
 pub(crate) use cursor::Cursor;
 pub use handle::{Topic, TopicStats, WeakTopic};
+pub(crate) use log::{Bell, Log};
+pub(crate) use pool::Spare;
+pub(crate) use settings::CAPACITY_MAX;
 pub use settings::{Order, TopicError, TopicOverflow};

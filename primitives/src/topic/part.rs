@@ -10,10 +10,9 @@ use super::settings::TopicOverflow;
 use super::word::{NodeIndex, Word};
 use crate::pad::CachePadded;
 use crate::park::Parker;
-use crate::sync::{AtomicU64, Ordering, Site, acquire, fence, release};
+use crate::sync::{AtomicU64, Ordering, Site, ThreadId, acquire, fence, release};
 use std::cell::RefCell;
 use std::sync::Arc;
-use std::thread::ThreadId;
 use thread_aware::affinity::Affinity;
 
 /// A window that holds nothing.
@@ -89,7 +88,8 @@ impl<T> Part<T> {
 
     #[inline]
     pub(super) fn limit(&self) -> u64 {
-        // Acquire, partner TopicFreeRoom: what lies a whole ring before it was copied.
+        // Acquire, partner TopicFreeRoom: what lies a whole ring before was copied, and a part that
+        // took a feed of this one over is on the control plane.
         self.limit.load(acquire(Site::TopicReadLimit))
     }
 

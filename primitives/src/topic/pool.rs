@@ -6,9 +6,8 @@
 //! the log has neither; who unlinks it makes its `Filled` anew.
 
 use super::word::{NO_NODE, NODE_BITS, NodeIndex};
-use crate::sync::{AtomicU64, Ordering, Site, UnsafeCell, acquire, release};
+use crate::sync::{AtomicPtr, AtomicU64, Ordering, Site, UnsafeCell, acquire, release};
 use std::mem::MaybeUninit;
-use std::sync::OnceLock;
 
 /// Nodes of the first chunk; each further chunk doubles what there is.
 const FIRST_CHUNK: u32 = if cfg!(corelane_loom) { 2 } else { 32 };
@@ -38,7 +37,8 @@ impl Filled {
 
 /// Nodes, made as they are needed.
 pub(super) struct Pool<T> {
-    chunks: [OnceLock<Box<[Node<T>]>>; CHUNKS],
+    /// Null until a node of the chunk is made.
+    chunks: [AtomicPtr<Node<T>>; CHUNKS],
     made: AtomicU64,
     free: Stack,
 }
@@ -53,7 +53,7 @@ unsafe impl<T: Send + Sync> Sync for Pool<T> {}
 impl<T> Pool<T> {
     pub(super) fn new() -> Self {
         Self {
-            chunks: [const { OnceLock::new() }; CHUNKS],
+            chunks: std::array::from_fn(|_| AtomicPtr::new(std::ptr::null_mut())),
             made: AtomicU64::new(0),
             free: Stack::new(),
         }
@@ -137,25 +137,69 @@ impl<T> Pool<T> {
             .ok()
             .filter(|index| *index < NO_NODE - FIRST_CHUNK);
         let index = index.expect("a topic has fewer than 2^26 nodes");
-        let (chunk, _) = place(index);
-        self.chunks[chunk].get_or_init(|| {
-            let nodes = FIRST_CHUNK << chunk;
-            (0..nodes)
-                .map(|_| Node {
-                    value: UnsafeCell::new(MaybeUninit::uninit()),
-                    below: AtomicU64::new(u64::from(NO_NODE)),
-                    position: AtomicU64::new(0),
-                })
-                .collect()
-        });
+        self.provide_chunk(place(index).0);
         Vacant(NodeIndex(index))
+    }
+
+    /// Allocates a chunk, unless another thread is quicker: nobody waits for anybody here.
+    fn provide_chunk(&self, chunk: usize) {
+        let seen = self.chunks[chunk].load(acquire(Site::TopicReadChunk));
+        if !seen.is_null() {
+            return;
+        }
+        let nodes: Box<[Node<T>]> = (0..chunk_len(chunk)).map(|_| Node::new()).collect();
+        let nodes = Box::into_raw(nodes);
+        // Release, partner TopicReadChunk: the nodes are there.
+        let put = self.chunks[chunk].compare_exchange(
+            std::ptr::null_mut(),
+            nodes.cast(),
+            release(Site::TopicPutChunk),
+            Ordering::Relaxed,
+        );
+        if put.is_err() {
+            // SAFETY: Valid: it came from a box a moment ago. Exclusive: nobody else has seen it.
+            drop(unsafe { Box::from_raw(nodes) });
+        }
     }
 
     fn node(&self, index: NodeIndex) -> &Node<T> {
         let (chunk, offset) = place(index.0);
-        let nodes = self.chunks[chunk].get();
-        &nodes.expect("an index names a node that was made")[offset]
+        let nodes = self.chunks[chunk].load(acquire(Site::TopicReadChunk));
+        assert!(!nodes.is_null(), "an index names a node that was made");
+        // SAFETY: `place` gives an offset below the chunk's length.
+        let node = unsafe { nodes.add(offset) };
+        // SAFETY: Valid: chunks live as long as the pool. Exclusive: only shared references to
+        // nodes are made.
+        unsafe { &*node }
     }
+}
+
+impl<T> Node<T> {
+    fn new() -> Self {
+        Self {
+            value: UnsafeCell::new(MaybeUninit::uninit()),
+            below: AtomicU64::new(u64::from(NO_NODE)),
+            position: AtomicU64::new(0),
+        }
+    }
+}
+
+impl<T> Drop for Pool<T> {
+    fn drop(&mut self) {
+        for (chunk, nodes) in self.chunks.iter().enumerate() {
+            // Relaxed: `&mut self` says that no other thread has the pool.
+            let nodes = nodes.load(Ordering::Relaxed);
+            if !nodes.is_null() {
+                let nodes = std::ptr::slice_from_raw_parts_mut(nodes, chunk_len(chunk));
+                // SAFETY: Valid: it came from a box of this length. Exclusive: `&mut self`.
+                drop(unsafe { Box::from_raw(nodes) });
+            }
+        }
+    }
+}
+
+fn chunk_len(chunk: usize) -> usize {
+    (FIRST_CHUNK as usize) << chunk
 }
 
 /// The chunk of an index, and the place in it.

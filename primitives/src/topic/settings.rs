@@ -4,7 +4,7 @@ use std::error::Error;
 use std::fmt;
 
 /// The most values that a topic keeps, and that a feed may be behind.
-pub(super) const CAPACITY_MAX: usize = 1 << 20;
+pub(crate) const CAPACITY_MAX: usize = 1 << 20;
 
 /// What happens to a value for which a feed has no room.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

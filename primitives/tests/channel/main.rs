@@ -1,8 +1,8 @@
 //! What a channel promises, on one thread and on many.
 #![cfg(not(corelane_loom))]
 
-#[path = "../ring/clock.rs"]
-mod clock;
+#[path = "../support/bell.rs"]
+mod bell;
 mod close;
 mod fair;
 mod order;

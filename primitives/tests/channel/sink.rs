@@ -1,7 +1,7 @@
 //! A sender as a sink.
 
-use crate::clock::{bell, cx};
-use crate::support::at_once;
+use crate::bell::bell;
+use crate::support::{at_once, cx};
 use corelane_primitives::{Closed, SendError, Sender, channel};
 use futures_sink::Sink;
 use std::pin::Pin;

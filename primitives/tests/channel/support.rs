@@ -1,9 +1,10 @@
 //! Futures that are polled by hand.
 
-use crate::clock::{Bell, bell};
+use crate::bell::{Bell, bell};
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll, Wake, Waker};
+use std::time::Duration;
 
 /// A future with a bell of its own.
 pub(crate) struct Task<'a, R> {
@@ -51,4 +52,21 @@ impl<'a, R> Task<'a, R> {
 /// What a future is ready with at its first poll.
 pub(crate) fn at_once<R>(future: impl Future<Output = R>) -> R {
     Task::new(future).ready()
+}
+
+pub(crate) const fn ms(ms: u64) -> Duration {
+    Duration::from_millis(ms)
+}
+
+/// Calls a function when woken.
+pub(crate) struct Act<F>(pub(crate) F);
+
+impl<F: Fn() + Send + Sync + 'static> Wake for Act<F> {
+    fn wake(self: Arc<Self>) {
+        (self.0)();
+    }
+}
+
+pub(crate) fn cx(waker: &Waker) -> Context<'_> {
+    Context::from_waker(waker)
 }

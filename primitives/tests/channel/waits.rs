@@ -1,7 +1,7 @@
 //! Who waits is woken once, gets what it needs, and gives back what it does not use.
 
-use crate::clock::{Act, ByHand, bell, cx, ms};
-use crate::support::{Task, at_once};
+use crate::bell::{ByHand, bell};
+use crate::support::{Act, Task, at_once, cx, ms};
 use corelane_primitives::{ChannelBuilder, Closed, SendError, channel};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;

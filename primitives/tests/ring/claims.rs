@@ -1,7 +1,6 @@
 //! Claims that are published, dropped, forgotten, or late.
 
-use crate::by_hand::ring_by_hand;
-use crate::clock::{bell, cx, ms};
+use crate::clock::{bell, cx, ms, ring_by_hand};
 use corelane_primitives::{PushError, Ring, SteppedOver};
 use std::mem::forget;
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -1,7 +1,6 @@
 //! Capacities, counts, and what the ring tells of itself.
 
-use crate::by_hand::ring_by_hand;
-use crate::clock::{ByHand, ms};
+use crate::clock::{ByHand, ms, ring_by_hand};
 use corelane_primitives::{PushError, Ring, RingError};
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,11 +1,13 @@
 //! What a ring by claim promises, on one thread and on many.
 #![cfg(not(corelane_loom))]
 
-mod by_hand;
+#[path = "../support/bell.rs"]
+mod bell;
 mod claims;
 mod clock;
 mod counts;
 mod flow;
+mod ring64;
 mod values;
 mod waits;
 mod wakes;

@@ -1,7 +1,6 @@
 //! Every value that goes into a ring comes out or is dropped, exactly once.
 
-use crate::by_hand::ring_by_hand;
-use crate::clock::ms;
+use crate::clock::{ms, ring_by_hand};
 use corelane_primitives::{PushError, Ring};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;

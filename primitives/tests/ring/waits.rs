@@ -1,7 +1,6 @@
 //! Pushes that wait for room, and how they end.
 
-use crate::by_hand::ring_by_hand;
-use crate::clock::{Act, bell, cx, ms};
+use crate::clock::{Act, bell, cx, ms, ring_by_hand};
 use corelane_primitives::{PushError, Ring};
 use std::future::Future;
 use std::pin::Pin;

@@ -1,0 +1,251 @@
+//! What a subscription's feed reads: a first value from the state, the rest from the log, and the
+//! last one from the state again.
+
+use super::gauge::{self, Gauge};
+use super::settings::Overflow;
+use super::state::{Core, Entry};
+use crate::feed::{FeedError, FeedStats, NextError};
+use crate::topic::Cursor;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+/// One feed's place in a subscription.
+pub(crate) struct Reader<T> {
+    core: Arc<Core<T>>,
+    cursor: Cursor<Entry<T>>,
+    /// The first value, until it was yielded.
+    first: Option<Entry<T>>,
+    /// The next version to be yielded, or skipped to.
+    next: u64,
+    /// What was taken from the log as one batch, from `batch_at` on not yet yielded.
+    batch: Vec<Entry<T>>,
+    batch_at: usize,
+    delivered: u64,
+    room: Option<Room<T>>,
+    end: Option<End>,
+}
+
+/// Why nothing more comes.
+#[derive(Clone, Copy)]
+enum End {
+    /// The feed has failed, and is to say so.
+    Failing,
+    Over,
+}
+
+/// The gauge of a feed that fails when it is full; off the list once this is dropped.
+struct Room<T> {
+    core: Arc<Core<T>>,
+    gauge: Arc<Gauge>,
+}
+
+impl<T> Drop for Room<T> {
+    fn drop(&mut self) {
+        gauge::forget(&self.core.gauges, &self.gauge);
+    }
+}
+
+impl<T: Send + Sync> Reader<T> {
+    pub(super) fn new(core: &Arc<Core<T>>) -> Self {
+        let room = (core.overflow == Overflow::Fail).then(|| {
+            // At most what there will be: the feed starts at this position or behind it.
+            let limit = core.log.tail() + core.capacity as u64;
+            let gauge = Arc::new(Gauge::new(limit));
+            gauge::register(&core.gauges, &gauge);
+            let core = Arc::clone(core);
+            Room { core, gauge }
+        });
+        let cursor = core.log.subscribe(core.capacity, core.overflow.of_log());
+        // Only now: every later version is in the log behind the cursor.
+        let first = core.state.snapshot(Arc::clone);
+        Self {
+            core: Arc::clone(core),
+            cursor,
+            next: first.mark.version.0,
+            first: Some(first),
+            batch: Vec::new(),
+            batch_at: 0,
+            delivered: 0,
+            room,
+            end: None,
+        }
+    }
+
+    /// The same with a part of the log of its own.
+    pub(crate) fn detach(self) -> Self {
+        Self {
+            cursor: self.cursor.detach(),
+            ..self
+        }
+    }
+}
+
+impl<T> Reader<T> {
+    pub(crate) fn stop_waiting(&mut self) {
+        self.cursor.stop_waiting();
+    }
+
+    pub(crate) fn stats(&self) -> FeedStats {
+        let log = self.cursor.stats();
+        let taken = self.batch.len() - self.batch_at + usize::from(self.first.is_some());
+        FeedStats {
+            delivered: self.delivered,
+            lag: log.lag + taken as u64,
+            ..log
+        }
+    }
+}
+
+impl<T: Clone + Send + Sync> Reader<T> {
+    pub(crate) fn try_next(&mut self) -> Result<T, NextError> {
+        loop {
+            if let Some(answer) = self.at_hand() {
+                return match answer {
+                    Some(Ok(value)) => Ok(value),
+                    Some(Err(error)) => Err(NextError::Failed(error)),
+                    None => Err(NextError::Closed),
+                };
+            }
+            match self.cursor.try_next() {
+                Ok(entry) => self.batch.push(entry),
+                Err(true) => self.reach_end(),
+                Err(false) if self.look_again() => {}
+                Err(false) => return Err(NextError::Empty),
+            }
+        }
+    }
+
+    pub(crate) fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<T, FeedError>>> {
+        loop {
+            if let Some(answer) = self.at_hand() {
+                return Poll::Ready(answer);
+            }
+            match self.cursor.poll_next(cx) {
+                Poll::Ready(Some(entry)) => self.batch.push(entry),
+                Poll::Ready(None) => self.reach_end(),
+                Poll::Pending if self.look_again() => {}
+                Poll::Pending => return Poll::Pending,
+            }
+        }
+    }
+
+    pub(crate) fn poll_batch(
+        &mut self,
+        cx: &mut Context<'_>,
+        out: &mut Vec<T>,
+        max: usize,
+    ) -> Poll<Result<usize, FeedError>> {
+        let mut count = 0;
+        loop {
+            while count < max {
+                match self.at_hand() {
+                    Some(Some(Ok(value))) => {
+                        out.push(value);
+                        count += 1;
+                    }
+                    // The error comes behind what was taken.
+                    Some(Some(Err(_))) if count > 0 => {
+                        self.end = Some(End::Failing);
+                        return Poll::Ready(Ok(count));
+                    }
+                    Some(Some(Err(error))) => return Poll::Ready(Err(error)),
+                    Some(None) => return Poll::Ready(Ok(count)),
+                    None => break,
+                }
+            }
+            if count > 0 {
+                return Poll::Ready(Ok(count));
+            }
+            match self.cursor.poll_batch(cx, &mut self.batch, max) {
+                Poll::Ready(Some(_)) => {}
+                Poll::Ready(None) => self.reach_end(),
+                Poll::Pending if self.look_again() => {}
+                Poll::Pending => return Poll::Pending,
+            }
+        }
+    }
+
+    /// What can be yielded without a look at the log: `None` if that is needed.
+    fn at_hand(&mut self) -> Option<Option<Result<T, FeedError>>> {
+        if let Some(first) = &self.first {
+            let value = T::clone(&first.value);
+            self.first = None;
+            self.next += 1;
+            self.delivered += 1;
+            return Some(Some(Ok(value)));
+        }
+        while let Some(entry) = self.batch.get(self.batch_at) {
+            let number = entry.mark.version.0;
+            if self
+                .room
+                .as_ref()
+                .is_some_and(|room| room.gauge.has_failed(number))
+            {
+                self.fail();
+                break;
+            }
+            let is_news = number >= self.next;
+            let value = is_news.then(|| T::clone(&entry.value));
+            self.batch_at += 1;
+            if self.batch_at == self.batch.len() {
+                self.batch.clear();
+                self.batch_at = 0;
+            }
+            if let Some(room) = &self.room {
+                room.gauge.set_limit(number + 1 + self.core.capacity as u64);
+            }
+            if let Some(value) = value {
+                self.next = number + 1;
+                self.delivered += 1;
+                return Some(Some(Ok(value)));
+            }
+        }
+        match self.end? {
+            End::Failing => {
+                self.end = Some(End::Over);
+                Some(Some(Err(FeedError::Overrun)))
+            }
+            End::Over => Some(None),
+        }
+    }
+
+    /// The log has nothing now. Whether to look again: the feed has failed, or the newest value was
+    /// not in the log.
+    fn look_again(&mut self) -> bool {
+        if self.has_overrun() {
+            self.fail();
+            return true;
+        }
+        self.core.help()
+    }
+
+    /// The log has ended: what is left is the last value, unless this feed had it.
+    fn reach_end(&mut self) {
+        if self.has_overrun() {
+            return self.fail();
+        }
+        let last = self.core.state.snapshot(|last| {
+            let is_news = last.mark.version.0 >= self.next;
+            is_news.then(|| Arc::clone(last))
+        });
+        self.end = Some(End::Over);
+        self.batch.extend(last);
+    }
+
+    /// Whether this feed had no room, and yields nothing behind that.
+    fn has_overrun(&self) -> bool {
+        let room = self.room.as_ref();
+        room.is_some_and(|room| {
+            room.gauge.has_failed(u64::MAX - 1) || self.cursor.stats().dropped > 0
+        })
+    }
+
+    fn fail(&mut self) {
+        self.batch.clear();
+        self.batch_at = 0;
+        self.room = None;
+        self.end = Some(End::Failing);
+        // It never looks at the log again, so it may not be who is woken for others.
+        self.cursor.stop_waiting();
+    }
+}
