@@ -5,8 +5,8 @@
 //! Items go through a ring by claim, in one order. In front of it stands a count of *credits*, one
 //! for each place of the channel: whoever sends takes a credit first, by a compare-exchange, and
 //! then always finds a slot; the receiver gives credits back, those of one drain as one. A credit
-//! is held by an item inside, by a [`Permits`], or by a handle whose `Sink` is ready. Who finds none
-//! waits on the list of `waiters`, which grants in the order of coming exactly what each needs.
+//! is held by an item inside, by a [`Permits`], or by a handle whose `Sink` is ready. Who finds
+//! none waits on the list of `waiters`, which grants in the order of coming what each needs.
 //!
 //! # Rules
 //!
