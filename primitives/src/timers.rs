@@ -9,9 +9,10 @@ use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
-/// One armed timer of a [`Timers`], as that one names it.
+/// One armed timer of a [`Timers`], as that one names it: wide enough for a place, a serial number
+/// and a thread's own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct TimerId(pub u64);
+pub struct TimerId(pub u128);
 
 /// A host's clock, and the means to be woken at a point of it.
 ///

@@ -9,8 +9,8 @@ use std::time::Duration;
 #[derive(Default)]
 struct Inner {
     now_ns: u64,
-    timers: Vec<(u64, u64, Waker)>,
-    armed: u64,
+    timers: Vec<(u128, u64, Waker)>,
+    armed: u128,
 }
 
 /// A clock that a test moves by hand.
@@ -33,7 +33,7 @@ impl ByHand {
                 .into_iter()
                 .partition(|(_, at_ns, _)| *at_ns <= now_ns);
             inner.timers = rest;
-            let due: Vec<(u64, u64, Waker)> = due;
+            let due: Vec<(u128, u64, Waker)> = due;
             due
         };
         due.into_iter().for_each(|(_, _, waker)| waker.wake());

@@ -5,6 +5,7 @@
 
 mod clock;
 mod interval;
+mod shard_timers;
 mod sleep;
 mod timeout;
 mod timers;
@@ -13,6 +14,7 @@ mod wheel;
 pub(crate) use clock::Clock;
 pub use clock::Instant;
 pub use interval::{Interval, interval, interval_at};
+pub use shard_timers::ShardTimers;
 pub use sleep::{Sleep, sleep, sleep_until};
 pub use timeout::{Elapsed, Timeout, timeout, timeout_at};
 pub(crate) use timers::Timers;

@@ -6,6 +6,7 @@
 
 use std::cell::RefCell;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::task::Waker;
 
 use super::Instant;
@@ -20,6 +21,8 @@ const FIRE_MAX: usize = 256;
 /// The timers of one shard.
 #[derive(Debug)]
 pub(crate) struct Timers {
+    /// Unlike that of any other shard's timers, of this runtime or another one.
+    number: u32,
     wheel: RefCell<Wheel<Waker>>,
     counters: Arc<ShardCounters>,
 }
@@ -27,10 +30,18 @@ pub(crate) struct Timers {
 impl Timers {
     /// No timers, at `now`.
     pub(crate) fn new(now: Instant, counters: Arc<ShardCounters>) -> Self {
+        // Relaxed: only that no number is given twice matters. 2^32 shards of one process do not
+        // happen.
+        static NUMBERS: AtomicU32 = AtomicU32::new(0);
         Self {
+            number: NUMBERS.fetch_add(1, Ordering::Relaxed),
             wheel: RefCell::new(Wheel::new(now.as_nanos())),
             counters,
         }
+    }
+
+    pub(super) fn number(&self) -> u32 {
+        self.number
     }
 
     /// Wakes whose deadline is at or before `now`, at most [`FIRE_MAX`] of them, and returns how

@@ -17,6 +17,19 @@ impl TimerKey {
     pub(super) fn index(self) -> u32 {
         self.index
     }
+
+    /// The key as a number of 96 bits.
+    pub(crate) fn to_bits(self) -> u128 {
+        u128::from(self.index) << 64 | u128::from(self.serial)
+    }
+
+    /// The key that has these bits; further ones are left out.
+    pub(crate) fn from_bits(bits: u128) -> Self {
+        Self {
+            index: (bits >> 64) as u32,
+            serial: bits as u64,
+        }
+    }
 }
 
 /// A timer, or a free place.
