@@ -208,7 +208,7 @@ pub(crate) const RING_ROWS: &[RowSpec] = &[
         unit: "% of a core",
         better: Better::Lower,
         kind: Kind::Round,
-        ops: 500,
+        ops: 150,
         shards: 1,
         what: "processor time of a consumer that waits, over a millisecond an operation",
     },
