@@ -9,16 +9,16 @@ use crate::hosts::Host;
 use crate::random::Random;
 
 on_every_host!(
-    ring::every_value_arrives_once_in_each_producers_order,
-    ring::cancelled_pushes_and_receives_lose_nothing,
-    ring::claims_that_are_given_up_lose_nothing_else,
-    ring::an_idle_ring_causes_no_polls,
-    ring::a_full_ring_causes_no_polls,
-    ring::a_dropped_consumer_hands_the_value_back,
+    facts::every_value_arrives_once_in_each_producers_order,
+    facts::cancelled_pushes_and_receives_lose_nothing,
+    facts::claims_that_are_given_up_lose_nothing_else,
+    facts::an_idle_ring_causes_no_polls,
+    facts::a_full_ring_causes_no_polls,
+    facts::a_dropped_consumer_hands_the_value_back,
 );
 
 /// The facts, as the macro names them.
-mod ring {
+mod facts {
     pub(super) use super::{
         a_dropped_consumer_hands_the_value_back, a_full_ring_causes_no_polls,
         an_idle_ring_causes_no_polls, cancelled_pushes_and_receives_lose_nothing,
