@@ -72,7 +72,8 @@ sites! {
     TopicWindowFence = "topic.window_fence",
     /// Between a node left with a part and the look whether that part has left.
     TopicRetireFence = "topic.retire_fence",
-    /// Between a part's leaving and its look for nodes left with it; partner: `TopicRetireFence`.
+    /// Between a part's leaving and its look for nodes left with it; partner: `TopicRetireFence`,
+    /// and `TopicReadWindowed`.
     TopicLeaveFence = "topic.leave_fence",
     /// A part lets writers go on; partner: `TopicReadLimit`.
     TopicFreeRoom = "topic.free_room",
@@ -82,14 +83,8 @@ sites! {
     TopicMoveWindow = "topic.move_window",
     /// A writer reads what a part holds.
     TopicReadWindow = "topic.read_window",
-    /// A part with windows has left; partner: `TopicReadWindowed`.
-    TopicLeaveWindows = "topic.leave_windows",
     /// A writer reads whether there are windows.
     TopicReadWindowed = "topic.read_windowed",
-    /// A writer notes a node that is to leave its slot; partner: `TopicReadKept`.
-    TopicKeep = "topic.keep",
-    /// A part reads which node has left its slot.
-    TopicReadKept = "topic.read_kept",
     /// A node goes on a stack; partner: `TopicStackTake`.
     TopicStackPut = "topic.stack_put",
     /// A node comes off a stack.

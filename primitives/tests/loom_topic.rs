@@ -77,9 +77,20 @@ fn waiting_publisher_is_woken() {
     topic::waiting_publisher_is_woken();
 }
 
+// proves: S-9
+#[test]
+fn moving_feed_keeps_its_limit() {
+    topic::moving_feed_keeps_its_limit();
+}
+
+#[test]
+fn last_window_goes() {
+    topic::last_window_goes();
+}
+
 /// What is listed is what `loom_mutants.rs` runs.
 #[test]
 fn every_model_is_listed() {
     println!("models: {}", topic::MODELS.len());
-    assert_eq!(topic::MODELS.len(), 12);
+    assert_eq!(topic::MODELS.len(), 14);
 }

@@ -6,7 +6,7 @@ use super::local::{After, FeedId, Local};
 use super::log::Log;
 use super::part::{Key, Part, Parts};
 use super::settings::TopicOverflow;
-use crate::sync::{Ordering, Site, fence, release, thread_id};
+use crate::sync::{Ordering, Site, fence, thread_id};
 use std::sync::Arc;
 use thread_aware::affinity;
 
@@ -99,8 +99,9 @@ impl<T> Log<T> {
     pub(super) fn forget(&self, part: &Arc<Part<T>>) {
         part.leave();
         if part.key.overflow != TopicOverflow::Backpressure {
-            // Release, partner TopicReadWindowed: what the windows held was copied.
-            self.windowed.fetch_sub(1, release(Site::TopicLeaveWindows));
+            // Relaxed: the fence in `leave` releases what was copied from the windows (partner
+            // TopicReadWindowed).
+            self.windowed.fetch_sub(1, Ordering::Relaxed);
         }
         self.control.change(|parts| {
             let rest = parts?.iter().filter(|other| !Arc::ptr_eq(other, part));

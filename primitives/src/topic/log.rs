@@ -185,7 +185,7 @@ impl<T> Log<T> {
 
     /// Empties an unlinked node, or leaves it with the part whose window holds it.
     fn reclaim(&self, node: Filled) -> Option<(Vacant, T)> {
-        // Acquire, partner TopicLeaveWindows: what a part held that has left was copied. One that
+        // Acquire, partner TopicLeaveFence: what a part held that has left was copied. One that
         // comes counts itself before the fence that its first window needs.
         if self.windowed.load(acquire(Site::TopicReadWindowed)) > 0 {
             let position = self.pool.noted_position(&node);

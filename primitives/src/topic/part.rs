@@ -138,11 +138,12 @@ impl<T> Part<T> {
         let slot = &self.kept[(position % self.window_len) as usize];
         let mut word = Word::from_bits(slot.load(Ordering::Relaxed));
         while word.is_before_lap(lap) {
-            // Release, partner TopicReadKept: the value's writing, seen with the slot's word.
+            // Relaxed: the part looks here only after it has seen, with Acquire, that the slot's word
+            // was exchanged behind this.
             let noted = slot.compare_exchange(
                 word.bits(),
                 Word::new(lap, node).bits(),
-                release(Site::TopicKeep),
+                Ordering::Relaxed,
                 Ordering::Relaxed,
             );
             match noted {
@@ -152,10 +153,10 @@ impl<T> Part<T> {
         }
     }
 
-    /// The node of `position` that was put out of its slot. Owner only.
+    /// The node of `position`, whose slot was seen to have a later one. Owner only.
     pub(super) fn kept(&self, position: u64, lap: u64) -> Option<NodeIndex> {
         let slot = self.kept.get((position % self.window_len) as usize)?;
-        let word = Word::from_bits(slot.load(acquire(Site::TopicReadKept)));
+        let word = Word::from_bits(slot.load(Ordering::Relaxed));
         word.node().filter(|_| word.is_of_lap(lap))
     }
 }

@@ -19,6 +19,7 @@ pub(crate) const MODELS: &[(&str, fn())] = &[
         "coming_feed_is_seen_or_starts_behind",
         coming_feed_is_seen_or_starts_behind,
     ),
+    ("moving_feed_keeps_its_limit", moving_feed_keeps_its_limit),
     ("newest_values_are_read_whole", newest_values_are_read_whole),
     ("oldest_values_are_kept", oldest_values_are_kept),
     (
@@ -121,9 +122,9 @@ pub(crate) fn copied_nodes_are_reused() {
     explore(|| {
         let mint = Mint::default();
         let topic = topic(1, TopicOverflow::Backpressure);
-        let feed = topic.subscribe();
+        let feed = topic.subscribe().detach();
         assert_eq!(publish(&topic, &mint, 0..1), 1);
-        let reader = take_aside(feed.detach(), 2);
+        let reader = take_aside(feed, 2);
         let published = 1 + publish(&topic, &mint, 1..3);
         let (mut taken, mut feed) = reader.join().expect("it does not panic");
         taken.extend(drain(&mut feed));
@@ -133,9 +134,10 @@ pub(crate) fn copied_nodes_are_reused() {
     });
 }
 
-/// The publisher has seen the new feed, or its value is at most the first one there.
+/// Each publisher has seen the new feed, or its value is at most the first one there.
 pub(crate) fn coming_feed_is_seen_or_starts_behind() {
-    explore(|| {
+    // Two publishers: one of them alone would fence between its appends anyway.
+    explore_to(2, || {
         let mint = Mint::default();
         let topic = topic(2, TopicOverflow::Backpressure);
         let mut old = topic.subscribe();
@@ -144,13 +146,38 @@ pub(crate) fn coming_feed_is_seen_or_starts_behind() {
             let new = subscribing.subscribe_with(1, TopicOverflow::Backpressure);
             new.expect("1 is at most 2").detach()
         });
-        let published = publish(&topic, &mint, 0..2);
+        let publishing = topic.clone();
+        let minting = mint.clone();
+        let publisher = thread::spawn(move || publish(&publishing, &minting, 0..1));
+        let mut published = publish(&topic, &mint, 1..2);
+        published += publisher.join().expect("it does not panic");
         let mut new = subscriber.join().expect("it does not panic");
         assert!(new.stats().lag <= 1);
         let all = drain(&mut old);
-        assert_eq!(all, (0..published).collect::<Vec<_>>());
+        assert_eq!(all.len() as u64, published);
         assert!(all.ends_with(&drain(&mut new)));
         drop((topic, old, new));
+        mint.check();
+    });
+}
+
+/// A feed moves to a part of its own while somebody publishes: nobody passes its limit.
+pub(crate) fn moving_feed_keeps_its_limit() {
+    explore(|| {
+        let mint = Mint::default();
+        let topic = topic(1, TopicOverflow::Backpressure);
+        let subscribing = topic.clone();
+        let subscriber = thread::spawn(move || {
+            let staying = subscribing.subscribe();
+            let moved = subscribing.subscribe().detach();
+            drop(staying);
+            moved
+        });
+        publish(&topic, &mint, 0..2);
+        let mut moved = subscriber.join().expect("it does not panic");
+        assert!(moved.stats().lag <= 1);
+        drain(&mut moved);
+        drop((topic, moved));
         mint.check();
     });
 }
@@ -160,9 +187,9 @@ pub(crate) fn newest_values_are_read_whole() {
     explore(|| {
         let mint = Mint::default();
         let topic = topic(1, TopicOverflow::DropOldest);
-        let feed = topic.subscribe();
+        let feed = topic.subscribe().detach();
         assert_eq!(publish(&topic, &mint, 0..1), 1);
-        let reader = take_aside(feed.detach(), 1);
+        let reader = take_aside(feed, 1);
         assert_eq!(publish(&topic, &mint, 1..3), 2);
         let (mut taken, mut feed) = reader.join().expect("it does not panic");
         taken.extend(drain(&mut feed));
@@ -213,6 +240,23 @@ pub(crate) fn leaving_feed_leaves_no_value_behind() {
         leaving.join().expect("it does not panic");
         assert_eq!(drain(&mut rest), [1]);
         drop((topic, rest));
+        mint.check();
+    });
+}
+
+/// No part has a window any more, but one had: what it held was copied.
+pub(crate) fn last_window_goes() {
+    explore(|| {
+        let mint = Mint::default();
+        let topic = topic(1, TopicOverflow::DropNew);
+        let mut keeping = topic.subscribe().detach();
+        assert_eq!(publish(&topic, &mint, 0..1), 1);
+        let leaving = thread::spawn(move || {
+            assert_eq!(number(&mut keeping), Ok(0));
+        });
+        assert_eq!(publish(&topic, &mint, 1..2), 1);
+        leaving.join().expect("it does not panic");
+        drop(topic);
         mint.check();
     });
 }
