@@ -12,11 +12,17 @@ BOOK = {
     "last_id": COUNT, "applied": COUNT, "stale": COUNT, "gaps": COUNT, "level_changes": COUNT,
     "trades": COUNT, "volume": REAL, "tickers": COUNT, "sha256": TEXT,
 }
+RING = {
+    "name": TEXT, "shard": COUNT, "capacity": COUNT, "occupancy": COUNT, "peak": COUNT,
+    "refused": COUNT, "drain_ns": PRICE, "age_bound_ns": PRICE,
+}
 REPORT = {
     "driver": {"name": TEXT, "reason": TEXT},
     "shards": COUNT, "seconds": REAL, "updates": COUNT, "updates_per_s": REAL,
     "age_ns": {"p50": COUNT, "p99": COUNT, "p999": COUNT, "max": COUNT},
     "lane_peak": COUNT, "gaps": COUNT, "malformed": COUNT, "refused": COUNT, "relocations": COUNT,
+    "rings": [RING], "holes": {"discarded": COUNT, "snapshots": COUNT},
+    "fills": {"timed_out": COUNT, "broken": COUNT, "trips": COUNT},
     "subscribers": {"served": COUNT, "cut": COUNT},
     "books": [BOOK],
 }
@@ -62,6 +68,10 @@ def main():
             "no trouble": report["gaps"] + report["malformed"] + report["refused"] == 0,
             "a relocation a shard": report["relocations"] >= report["shards"],
             "ages in order": 0 < ages["p50"] <= ages["p99"] <= ages["p999"] <= ages["max"],
+            "rings within bounds": all(
+                ring["occupancy"] == 0 and ring["peak"] <= ring["capacity"]
+                for ring in report["rings"]
+            ),
             "whole hashes": all(len(book["sha256"]) == 64 for book in report["books"]),
         }
         faults = [f"wanted: {fact}" for fact, holds in facts.items() if not holds]

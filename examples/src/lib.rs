@@ -4,3 +4,4 @@
 
 pub mod feed;
 pub mod service;
+pub mod words;

@@ -39,15 +39,18 @@ mod waiters;
 
 #[cfg(corelane_loom)]
 fn main() -> std::process::ExitCode {
-    let models = [
-        park::MODELS,
-        lane::MODELS,
-        ring64::MODELS,
-        claim::MODELS,
-        waiters::MODELS,
-        signal::MODELS,
-        topic::MODELS,
-    ]
-    .concat();
+    let mut families = [
+        ("park.", park::MODELS),
+        ("lane.", lane::MODELS),
+        ("ring64.", ring64::MODELS),
+        ("claim.", claim::MODELS),
+        ("wait.", waiters::MODELS),
+        ("signal.", signal::MODELS),
+        ("topic.", topic::MODELS),
+    ];
+    // A mutant meets the models of its own family first; the order of the others stays.
+    let weakened = std::env::var("CORELANE_WEAKEN").unwrap_or_default();
+    families.sort_by_key(|(family, _)| !weakened.starts_with(family));
+    let models = families.map(|(_, models)| models).concat();
     mutants::run(&models, corelane_primitives::model::sites())
 }

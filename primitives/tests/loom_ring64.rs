@@ -53,6 +53,18 @@ fn first_producer_of_a_shard_wakes() {
     ring64::first_producer_of_a_shard_wakes();
 }
 
+// proves: F-8
+#[test]
+fn place_is_filled_or_stepped_over() {
+    ring64::place_is_filled_or_stepped_over();
+}
+
+// proves: F-10
+#[test]
+fn push_that_waits_is_granted_the_room() {
+    ring64::push_that_waits_is_granted_the_room();
+}
+
 // proves: W-2
 #[test]
 fn push_to_a_busy_consumer_scans_nothing() {
@@ -63,5 +75,5 @@ fn push_to_a_busy_consumer_scans_nothing() {
 #[test]
 fn every_model_is_listed() {
     println!("models: {}", ring64::MODELS.len());
-    assert_eq!(ring64::MODELS.len(), 9);
+    assert_eq!(ring64::MODELS.len(), 11);
 }

@@ -10,6 +10,7 @@ use smallvec::smallvec;
 use super::instrument::InstrumentId;
 use super::random::Random;
 use super::{Decimal, Depth, Level, Levels, Snapshot, Symbol, Ticker, Trade, Update};
+use crate::words::Side;
 
 /// Levels that the embedded feed shows a side.
 pub const LEVELS_SHOWN: usize = 10;
@@ -86,6 +87,12 @@ impl Generator {
         market.expect("the feed has this instrument").snapshot()
     }
 
+    /// Whether the next update is none that the last one leads to, so that a snapshot stands
+    /// between the two.
+    pub fn is_settled(&self) -> bool {
+        self.next.is_none()
+    }
+
     fn step(&mut self) -> Update {
         if let Some(next) = self.next.take() {
             return next;
@@ -130,12 +137,6 @@ struct Market {
     asks: [u32; LEVELS_SHOWN],
     last_id: u64,
     last_trade_id: u64,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Side {
-    Bid,
-    Ask,
 }
 
 impl Market {
@@ -303,15 +304,6 @@ impl Market {
         match side {
             Side::Bid => &mut self.bids,
             Side::Ask => &mut self.asks,
-        }
-    }
-}
-
-impl Side {
-    fn other(self) -> Self {
-        match self {
-            Self::Bid => Self::Ask,
-            Self::Ask => Self::Bid,
         }
     }
 }

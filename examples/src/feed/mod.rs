@@ -33,6 +33,7 @@ mod pipeline;
 mod random;
 mod render;
 mod report;
+mod rings;
 mod serve;
 mod speed;
 mod symbol;
@@ -54,6 +55,7 @@ pub use self::{
     pipeline::{Ages, BOOKS_MAX, Books, BooksFull, Instruments, ShardSummary, shard_of},
     render::write_line,
     report::{AgeReport, BookReport, DriverReport, LiveLine, Report, SubscriberReport},
+    rings::{FillLosses, HoleReport, RingReport, RingsLine},
     serve::{OUTBOX_BYTES_MAX, Outbox, TooSlow, write_top, write_trade},
     speed::{Speed, SpeedError},
     symbol::{SYMBOL_BYTES_MAX, Symbol, SymbolError},

@@ -8,6 +8,7 @@ use hdrhistogram::Histogram;
 
 use super::instrument::InstrumentId;
 use super::report::{AgeReport, BookReport, Report};
+use super::rings::{FillLosses, HoleReport, RingReport};
 use super::{Book, Change, Symbol, Update};
 
 /// The shard that owns a symbol's book, among `shards` of them.
@@ -210,6 +211,12 @@ pub struct ShardSummary {
     pub malformed: u64,
     /// What full places here handed back.
     pub refused: u64,
+    /// The rings to here.
+    pub rings: Vec<RingReport>,
+    /// What holes in their words led to.
+    pub holes: HoleReport,
+    /// Fills that were given up here.
+    pub fills: FillLosses,
     /// Subscribers accepted here.
     pub served: u64,
     /// Subscribers cut here.
@@ -243,6 +250,10 @@ impl Report {
             report.lane_peak = report.lane_peak.max(summary.lane_peak);
             report.malformed += summary.malformed;
             report.refused += summary.refused;
+            report.rings.extend(summary.rings);
+            report.holes.discarded += summary.holes.discarded;
+            report.holes.snapshots += summary.holes.snapshots;
+            report.fills.add(summary.fills);
             report.subscribers.served += summary.served;
             report.subscribers.cut += summary.cut;
             report.books.extend(summary.books);
@@ -332,6 +343,19 @@ mod tests {
                 refused: 2,
                 served: 3,
                 cut: shard,
+                fills: FillLosses {
+                    timed_out: 1,
+                    broken: 2,
+                    trips: 1,
+                },
+                holes: HoleReport {
+                    discarded: 5,
+                    snapshots: 1 + shard,
+                },
+                rings: vec![RingReport {
+                    shard: shard as usize,
+                    ..RingReport::default()
+                }],
                 ..ShardSummary::default()
             };
             for update in Generator::new(4).skip(5).take(500) {

@@ -5,6 +5,7 @@ use std::fmt::{self, Write as _};
 use serde::Serialize;
 
 use super::pipeline::Ages;
+use super::rings::{FillLosses, HoleReport, RingReport, RingsLine};
 use super::{Book, Decimal, Symbol, Volume};
 
 /// The JSON report of one run; its fields are the format that scripts rely on.
@@ -40,6 +41,12 @@ pub struct Report {
     pub refused: u64,
     /// How often data was relocated to the shard that it had been sent to.
     pub relocations: u64,
+    /// The rings, by their shards; none where the feed comes from outside.
+    pub rings: Vec<RingReport>,
+    /// What holes in the words of the rings led to.
+    pub holes: HoleReport,
+    /// Fills that were given up.
+    pub fills: FillLosses,
     /// Those who listened.
     pub subscribers: SubscriberReport,
     /// The books in the order of their symbols.
@@ -175,6 +182,7 @@ impl fmt::Display for Report {
             self.gaps, self.malformed, self.refused
         )?;
         writeln!(f, "relocations  {}", grouped(self.relocations))?;
+        self.write_rings(f)?;
         let SubscriberReport { served, cut } = self.subscribers;
         writeln!(f, "subscribers  {served} served, {cut} cut")?;
         if self.books.is_empty() {
@@ -182,6 +190,35 @@ impl fmt::Display for Report {
         }
         writeln!(f)?;
         write_books(f, &self.books)
+    }
+}
+
+impl Report {
+    fn write_rings(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.rings.is_empty() {
+            return Ok(());
+        }
+        for ring in &self.rings {
+            writeln!(f, "ring         {ring}")?;
+        }
+        let HoleReport {
+            discarded,
+            snapshots,
+        } = self.holes;
+        writeln!(
+            f,
+            "holes        {} words discarded, {snapshots} snapshots",
+            grouped(discarded)
+        )?;
+        let FillLosses {
+            timed_out,
+            broken,
+            trips,
+        } = self.fills;
+        writeln!(
+            f,
+            "fills        {timed_out} timed out, {broken} cut off, breaker tripped {trips} times"
+        )
     }
 }
 
@@ -239,6 +276,8 @@ pub struct LiveLine {
     pub gaps: u64,
     /// Refusals so far.
     pub refused: u64,
+    /// The rings; none where the feed comes from outside.
+    pub rings: Option<RingsLine>,
     /// Subscribers now.
     pub subscribers: u64,
     /// The part of the last second that each shard was busy, from 0 to 1.
@@ -261,7 +300,11 @@ impl fmt::Display for LiveLine {
             duration(age.p99),
             duration(age.p999)
         )?;
-        write!(f, "  lane {}  gaps {}", self.lane_peak, self.gaps)?;
+        match &self.rings {
+            Some(rings) => write!(f, "  {rings}")?,
+            None => write!(f, "  lane {}", self.lane_peak)?,
+        }
+        write!(f, "  gaps {}", self.gaps)?;
         write!(
             f,
             "  refused {}  subs {}  busy",
@@ -275,7 +318,7 @@ impl fmt::Display for LiveLine {
 }
 
 /// Groups of three digits, as people read large counts.
-fn grouped(count: u64) -> String {
+pub(super) fn grouped(count: u64) -> String {
     let digits = count.to_string();
     let mut text = String::new();
     for (place, digit) in digits.chars().enumerate() {
@@ -295,7 +338,7 @@ fn rate(per_s: f64) -> String {
     }
 }
 
-fn duration(ns: u64) -> String {
+pub(super) fn duration(ns: u64) -> String {
     let value = ns as f64;
     match ns {
         0..1_000 => format!("{ns} ns"),
@@ -328,6 +371,13 @@ mod tests {
                 p999: 2_000_000,
                 max: 3_000_000_000,
             },
+            rings: vec![RingReport {
+                name: "words",
+                capacity: 16_384,
+                peak: 1_100,
+                age_bound_ns: Some(1_500_000),
+                ..RingReport::default()
+            }],
             books: vec![BookReport::from(&book)],
             ..Report::default()
         }
@@ -343,12 +393,18 @@ mod tests {
         };
         assert_eq!(
             keys(&json),
-            "age_ns books driver gaps lane_peak malformed refused relocations seconds shards \
-             subscribers updates updates_per_s"
+            "age_ns books driver fills gaps holes lane_peak malformed refused relocations rings \
+             seconds shards subscribers updates updates_per_s"
         );
         assert_eq!(keys(&json["driver"]), "name reason");
         assert_eq!(keys(&json["age_ns"]), "max p50 p99 p999");
         assert_eq!(keys(&json["subscribers"]), "cut served");
+        assert_eq!(keys(&json["holes"]), "discarded snapshots");
+        assert_eq!(keys(&json["fills"]), "broken timed_out trips");
+        assert_eq!(
+            keys(&json["rings"][0]),
+            "age_bound_ns capacity drain_ns name occupancy peak refused shard"
+        );
         assert_eq!(
             keys(&json["books"][0]),
             "applied asks best_ask best_bid bids gaps last_id level_changes sha256 stale symbol \
@@ -365,6 +421,9 @@ mod tests {
             "p50 900 ns",
             "p99 1.5 µs",
             "max 3.00 s",
+            "words of shard 0: 0 of 16,384, peak 1,100, 0 refused, age at most 1.5 ms",
+            "0 words discarded",
+            "breaker tripped 0 times",
             "best bid",
         ] {
             assert!(text.contains(part), "{part} is missing in\n{text}");
@@ -373,6 +432,26 @@ mod tests {
             panic!()
         };
         assert_eq!(header.len(), row.len(), "columns are aligned:\n{text}");
+    }
+
+    #[test]
+    fn the_live_line_shows_rings_where_there_are_some() {
+        let ring = |occupancy, age_bound_ns| RingReport {
+            occupancy,
+            peak: 10 * occupancy,
+            refused: 2,
+            age_bound_ns,
+            ..RingReport::default()
+        };
+        let mut rings = RingsLine::default();
+        rings.add(&ring(3, Some(4_000)));
+        rings.add(&ring(2, None));
+        let mut line = LiveLine::default();
+        assert!(line.to_string().contains("  lane 0  gaps 0"), "{line}");
+        line.rings = Some(rings);
+        let told = line.to_string();
+        let expected = "  ring 3 peak 30 refused 4 age at most 4.0 µs  gaps 0";
+        assert!(told.contains(expected), "{told}");
     }
 
     #[test]

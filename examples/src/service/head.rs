@@ -13,6 +13,7 @@ use thread_aware::Unaware;
 
 use super::accept::{ARRIVALS_MAX, Arrival, Listener, accept};
 use super::console::Voice;
+use super::desk::{Desk, desks};
 use super::door::{Door, Hall, door};
 use super::failure::Failure;
 use super::input::Input;
@@ -23,10 +24,7 @@ use super::routes::Instruments;
 use super::run::{Run, unless_ended};
 use super::signals::Ears;
 use super::worker::{Seat, work};
-use crate::feed::{
-    self, DriverReport, Generator, INSTRUMENTS, InstrumentId, Options, Report, ShardSummary,
-    shard_of,
-};
+use crate::feed::{self, DriverReport, INSTRUMENTS, Options, Report, ShardSummary, shard_of};
 
 /// A run that came to its end.
 #[derive(Debug)]
@@ -116,7 +114,7 @@ impl Table {
         readers: Vec<(PathBuf, Consumer<Piece>)>,
         shards: usize,
     ) -> Self {
-        let mut inputs = assign(options, readers, shards);
+        let (mut desks, mut inputs) = assign(options, readers, shards);
         let audience = Arc::new(Audience::new(shards));
         // Each shard brings each other one lane at most.
         let (lane_doors, lanes) = doors(shards, shards);
@@ -137,6 +135,7 @@ impl Table {
                 run: Arc::clone(run),
                 shard,
                 inputs: std::mem::take(&mut inputs[shard]),
+                desk: desks[shard].take(),
                 lanes,
                 lane_doors: lane_doors.clone(),
                 news,
@@ -161,25 +160,28 @@ fn doors<T>(shards: usize, waiting_max: usize) -> (Vec<Door<T>>, Vec<Hall<T>>) {
     (0..shards).map(|_| door(waiting_max)).unzip()
 }
 
-/// Which shard decodes what. Files go round; an instrument of the embedded feed is made half the
-/// shards away from its book, so that every update crosses cores where there are two.
+/// Which shard decodes what, and the desks of the embedded feed. Files go round; an instrument of
+/// that feed is made half the shards away from its book, so that every update crosses cores where
+/// there are two.
 fn assign(
     options: &Options,
     readers: Vec<(PathBuf, Consumer<Piece>)>,
     shards: usize,
-) -> Vec<Vec<Input>> {
+) -> (Vec<Option<Desk>>, Vec<Vec<Input>>) {
     let mut inputs: Vec<Vec<Input>> = (0..shards).map(|_| Vec::new()).collect();
+    let mut desks_of: Vec<Option<Desk>> = (0..shards).map(|_| None).collect();
     if options.is_embedded() {
-        for id in InstrumentId::all() {
+        let (made, feeds) = desks(options.seed, shards);
+        desks_of = made;
+        for (id, feed) in feeds {
             let owner = shard_of(id.instrument().symbol(), shards);
-            let feed = Generator::of(options.seed, id);
-            inputs[(owner + shards / 2) % shards].push(Input::Embedded(feed));
+            inputs[(owner + shards / 2) % shards].push(Input::Embedded(Box::new(feed)));
         }
     }
     for (number, (path, pieces)) in readers.into_iter().enumerate() {
         inputs[number % shards].push(Input::Replay(path, pieces));
     }
-    inputs
+    (desks_of, inputs)
 }
 
 /// Waits for all shards, or for the first that fails.

@@ -4,32 +4,23 @@ use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use corelane::task::yield_now;
-use corelane::time::sleep_until;
 use corelane_primitives::Consumer;
 
-use super::intake::{Intake, Pace, Tally};
+use super::desk::Feed;
+use super::embedded::generate;
+use super::intake::{Intake, Tally};
 use super::reader::Piece;
-use super::routes::{Batch, Outbound, Routes};
+use super::routes::Routes;
 use super::run::{Run, unless_ended};
-use crate::feed::{Generator, INSTRUMENTS, InputEnd, InputError};
-
-/// Updates that the embedded feed makes and sends at once.
-const BATCH_MAX: usize = 64;
-
-/// Updates a second of the embedded feed at `1x`, all instruments together.
-const UPDATES_PER_S: u64 = 50_000;
-
-/// How far apart the updates of one instrument are at `1x`.
-const UPDATE_EVERY_NS: u64 = 1_000_000_000 * INSTRUMENTS.len() as u64 / UPDATES_PER_S;
+use crate::feed::{InputEnd, InputError};
 
 /// An input, before its task starts.
 #[derive(Debug)]
 pub(super) enum Input {
     /// A recorded feed and the lane from its reader.
     Replay(PathBuf, Consumer<Piece>),
-    /// One instrument of the embedded feed.
-    Embedded(Generator),
+    /// One instrument of the embedded feed, and the rings to its owner.
+    Embedded(Box<Feed>),
 }
 
 impl Input {
@@ -41,7 +32,7 @@ impl Input {
                 let intake = Intake::new(Arc::clone(&run), tally, routes, name);
                 replay(&run, intake, pieces).await;
             }
-            Self::Embedded(feed) => generate(&run, feed, routes).await,
+            Self::Embedded(feed) => generate(&run, *feed, tally).await,
         }
         run.input_ended();
     }
@@ -71,30 +62,4 @@ async fn replay(run: &Run, mut intake: Intake, mut pieces: Consumer<Piece>) {
             None => unreachable!("the lane is ready"),
         }
     }
-}
-
-async fn generate(run: &Run, mut feed: Generator, routes: Rc<Routes>) {
-    let mut outbound = Outbound::new(routes, BATCH_MAX);
-    let mut pace = Pace::new(run.speed, run.start);
-    let mut recorded_ns = 0;
-    while !run.ends() {
-        let due = pace.due(recorded_ns);
-        if due.is_none() {
-            recorded_ns += UPDATE_EVERY_NS;
-            let update = feed.next().expect("the embedded feed has no end");
-            if outbound.stage(update) == Batch::Open {
-                continue;
-            }
-        }
-        if outbound.flush().await.is_err() {
-            // The owner's shard has failed, which ends the run by itself.
-            return;
-        }
-        match due {
-            None => yield_now().await,
-            Some(due) => drop(unless_ended(sleep_until(due)).await),
-        }
-    }
-    // What was made is applied, as what was read is, unless the owner's shard has failed.
-    let _ = outbound.flush().await;
 }

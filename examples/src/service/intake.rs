@@ -10,7 +10,7 @@ use corelane::time::{Instant, sleep_until};
 
 use super::routes::{Batch, Outbound, Routes};
 use super::run::{Run, unless_ended};
-use crate::feed::{Decoder, Malformed, MalformedLog, Received, Speed};
+use crate::feed::{Decoder, FillLosses, Malformed, MalformedLog, Received, Speed};
 
 /// Updates that a decoder sends at once. Small, since the first one waits for the last.
 const BATCH_MAX: usize = 16;
@@ -23,6 +23,7 @@ const MALFORMED_SHOWN_MAX: usize = 10;
 pub(super) struct Tally {
     pub(super) malformed: Cell<u64>,
     pub(super) refused: Cell<u64>,
+    pub(super) fills: Cell<FillLosses>,
 }
 
 impl Tally {

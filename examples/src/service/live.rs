@@ -43,7 +43,7 @@ pub(super) async fn sample(
         }
         let mut ages = Ages::default();
         let mut progress = owner.progress(&mut ages);
-        progress.refused += tally.refused.get();
+        progress.refused += tally.refused.get() + tally.fills.get().total();
         let sample = Sample {
             progress,
             ages,
@@ -72,12 +72,16 @@ pub(super) async fn show(run: Arc<Run>, mut shards: Vec<Consumer<Sample>>) {
                 gaps,
                 refused,
                 lane_peak,
+                rings,
             } = sample.progress;
             updates += applied;
             ages.merge(&sample.ages);
             line.gaps += gaps;
             line.refused += refused;
             line.lane_peak = line.lane_peak.max(lane_peak);
+            for ring in &rings {
+                line.rings.get_or_insert_default().add(ring);
+            }
             line.subscribers += sample.subscribers as u64;
         }
         let now = Instant::now();

@@ -5,6 +5,11 @@
 //! task a lane applies them to that shard's books. Where subscribers are, what changed goes on as
 //! lines over another lane to each shard that has some.
 //!
+//! The embedded feed has no bytes. Its decoders pack updates into [`words`](crate::words) and push
+//! them into a ring of the owner, which refuses what it has no room for: that is counted, the book
+//! sees a hole, and the decoder answers with a snapshot. Trades and tickers go over a second ring,
+//! where they wait for room. At full speed a decoder makes no more than the owner takes.
+//!
 //! Which shard owns a symbol stands in a table of instruments. Every core has one for itself: each
 //! shard is sent a handle of it, which is relocated when it arrives.
 //!
@@ -22,7 +27,9 @@ mod block_on;
 mod connections;
 mod console;
 mod crew;
+mod desk;
 mod door;
+mod embedded;
 mod failure;
 mod head;
 mod hub;
@@ -32,9 +39,9 @@ mod live;
 mod owner;
 mod publish;
 mod reader;
+mod ringside;
 mod routes;
 mod run;
-
 mod signals;
 mod start;
 mod subscriber;

@@ -12,8 +12,9 @@ use corelane_primitives::Consumer;
 use super::crew::Crew;
 use super::door::Hall;
 use super::publish::Publisher;
+use super::ringside::Ringside;
 use super::routes::{LANE_SLOTS, Timed};
-use crate::feed::{Ages, Books, KEPT_UPDATES_MAX, ShardSummary};
+use crate::feed::{Ages, Books, KEPT_UPDATES_MAX, RingReport, ShardSummary, Symbol, Update};
 
 /// Updates that are applied before other tasks of the shard have their turn: a whole lane, since
 /// there may be many decoders that fill it. Takes about a hundred µs.
@@ -21,10 +22,10 @@ const BATCH_MAX: usize = LANE_SLOTS;
 
 /// The books of one shard. Each of its tasks borrows them for a batch, and never while it waits.
 #[derive(Debug)]
-pub(super) struct Owner(RefCell<State>);
+pub(super) struct Owner(pub(super) RefCell<State>);
 
 #[derive(Debug)]
-struct State {
+pub(super) struct State {
     books: Books,
     publisher: Option<Publisher>,
     updates: u64,
@@ -36,6 +37,12 @@ struct State {
     ages_before: Ages,
     /// Of one batch: how many updates were decoded when.
     decoded: Vec<(Instant, u64)>,
+    /// Of one batch: whose best prices changed.
+    touched: Vec<Symbol>,
+    /// Of one batch: whether anybody listens.
+    has_audience: bool,
+    /// What comes over rings, if the feed is the embedded one.
+    pub(super) ringside: Option<Ringside>,
 }
 
 /// What a shard's books have to say once a second.
@@ -45,6 +52,7 @@ pub(super) struct Progress {
     pub(super) gaps: u64,
     pub(super) refused: u64,
     pub(super) lane_peak: u64,
+    pub(super) rings: Vec<RingReport>,
 }
 
 impl Owner {
@@ -60,6 +68,9 @@ impl Owner {
             ages: Ages::default(),
             ages_before: Ages::default(),
             decoded: Vec::new(),
+            touched: Vec::new(),
+            has_audience: false,
+            ringside: None,
         }))
     }
 
@@ -102,11 +113,16 @@ impl Owner {
         ages.merge(&state.ages);
         state.ages_before.merge(&state.ages);
         state.ages.clear();
+        let rings: Vec<_> = state.ringside.iter().flat_map(Ringside::rings).collect();
+        let refused = state.ringside.as_ref().map_or(0, Ringside::refused);
         Progress {
             updates: state.updates,
             gaps: state.gaps,
-            refused: state.refused + state.publisher.as_ref().map_or(0, Publisher::refused),
+            refused: refused
+                + state.refused
+                + state.publisher.as_ref().map_or(0, Publisher::refused),
             lane_peak: state.lane_peak,
+            rings,
         }
     }
 
@@ -131,45 +147,86 @@ impl Owner {
             refused: state.refused,
             ..ShardSummary::default()
         };
+        if let Some(ringside) = &state.ringside {
+            ringside.close(&mut summary);
+        }
         summary.close_books(&state.books);
         summary
     }
 }
 
+/// Which best prices subscribers are told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Tops {
+    /// Each that an update leads to.
+    Each,
+    /// The last ones of the batch, as an update of several levels comes in several words.
+    Last,
+}
+
 impl State {
-    /// Applies what waits in `lane`, at most a batch. The clock is read once, behind the last one.
+    /// Applies what waits in `lane`, at most a batch.
     fn apply_batch(&mut self, lane: &mut Consumer<Timed>) {
         self.lane_peak = self.lane_peak.max(lane.len() as u64);
-        let mut publisher = self
-            .publisher
-            .as_mut()
-            .filter(|publisher| publisher.has_audience());
-        for Timed { decoded, update } in lane.read_chunk(BATCH_MAX) {
-            match self.decoded.last_mut() {
-                Some((last, count)) if *last == decoded => *count += 1,
-                Some(_) | None => self.decoded.push((decoded, 1)),
-            }
-            if let Some(publisher) = &mut publisher {
-                publisher.note(&update);
-            }
-            match self.books.apply(update) {
-                Ok((change, book)) => {
-                    self.updates += 1;
-                    self.gaps += u64::from(change.gap);
-                    if let Some(publisher) = publisher.as_mut().filter(|_| change.top) {
-                        publisher.top(book);
-                    }
-                }
-                Err(_) => self.refused += 1,
-            }
+        self.apply_all(lane.read_chunk(BATCH_MAX));
+    }
+
+    /// Applies a batch.
+    pub(super) fn apply_all(&mut self, updates: impl Iterator<Item = Timed>) {
+        self.begin();
+        for Timed { decoded, update } in updates {
+            self.apply(decoded, update, Tops::Each);
         }
+        self.finish();
+    }
+
+    /// Begins a batch.
+    pub(super) fn begin(&mut self) {
+        let publisher = self.publisher.as_ref();
+        self.has_audience = publisher.is_some_and(Publisher::has_audience);
+    }
+
+    /// Applies one update of a batch.
+    pub(super) fn apply(&mut self, decoded: Instant, update: Update, tops: Tops) {
+        match self.decoded.last_mut() {
+            Some((last, count)) if *last == decoded => *count += 1,
+            Some(_) | None => self.decoded.push((decoded, 1)),
+        }
+        let mut publisher = self.publisher.as_mut().filter(|_| self.has_audience);
+        if let Some(publisher) = &mut publisher {
+            publisher.note(&update);
+        }
+        let Ok((change, book)) = self.books.apply(update) else {
+            self.refused += 1;
+            return;
+        };
+        self.updates += 1;
+        self.gaps += u64::from(change.gap);
+        let Some(publisher) = publisher.filter(|_| change.top) else {
+            return;
+        };
+        let symbol = book.symbol();
+        match tops {
+            Tops::Each => publisher.top(book),
+            Tops::Last if self.touched.contains(&symbol) => {}
+            Tops::Last => self.touched.push(symbol),
+        }
+    }
+
+    /// Ends a batch. The clock is read once, behind its last update.
+    pub(super) fn finish(&mut self) {
         let applied = Instant::now();
         for (decoded, count) in self.decoded.drain(..) {
             let age = applied.duration_since(decoded);
             self.ages.record_many(age.as_nanos() as u64, count);
         }
-        if let Some(publisher) = publisher {
-            publisher.send();
+        let Some(publisher) = self.publisher.as_mut().filter(|_| self.has_audience) else {
+            return;
+        };
+        for symbol in self.touched.drain(..) {
+            let book = self.books.book(symbol);
+            publisher.top(book.expect("what was touched is there"));
         }
+        publisher.send();
     }
 }

@@ -9,6 +9,7 @@ use corelane_primitives::{Consumer, Producer};
 use super::accept::Arrival;
 use super::connections::Connections;
 use super::crew::Crew;
+use super::desk::Desk;
 use super::door::{Door, Hall};
 use super::hub::Hub;
 use super::input::Input;
@@ -26,6 +27,8 @@ pub(super) struct Seat {
     pub(super) run: Arc<Run>,
     pub(super) shard: usize,
     pub(super) inputs: Vec<Input>,
+    /// The rings to here, if the embedded feed has any.
+    pub(super) desk: Option<Desk>,
     /// Lanes with updates: those to here, and the doors of all shards.
     pub(super) lanes: Hall<Consumer<Timed>>,
     pub(super) lane_doors: Vec<Door<Consumer<Timed>>>,
@@ -52,6 +55,9 @@ pub(super) async fn work(instruments: Instruments, seat: Seat) -> ShardSummary {
     let tally = Rc::new(Tally::default());
     let (applying, passing_on) = (Crew::default(), Crew::default());
     applying.start(Rc::clone(&owner).apply_all(seat.lanes));
+    if let Some(desk) = seat.desk {
+        owner.take_desk(desk, &applying);
+    }
     // It ends with the last shard that may ask, or with this one.
     corelane::spawn(Rc::clone(&owner).answer_all(seat.asks)).detach();
     passing_on.start(Rc::clone(&hub).pass_on_all(seat.news));
@@ -80,7 +86,8 @@ pub(super) async fn work(instruments: Instruments, seat: Seat) -> ShardSummary {
 
     let mut summary = owner.close();
     summary.malformed += tally.malformed.get();
-    summary.refused += tally.refused.get();
+    summary.refused += tally.refused.get() + tally.fills.get().total();
+    summary.fills = tally.fills.get();
     summary.served += hub.served();
     summary.cut += hub.cut();
     summary

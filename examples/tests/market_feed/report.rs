@@ -24,7 +24,8 @@ fn the_embedded_feed_shows_a_line_a_second_and_reports() {
     for part in [
         "/s",
         "age ",
-        "lane ",
+        "ring ",
+        "peak ",
         "gaps 0",
         "refused 0",
         "subs 0",
@@ -37,14 +38,15 @@ fn the_embedded_feed_shows_a_line_a_second_and_reports() {
     let report = scratch.json("report.json");
     assert_eq!(
         keys(&report),
-        "age_ns books driver gaps lane_peak malformed refused relocations seconds shards \
-         subscribers updates updates_per_s"
+        "age_ns books driver fills gaps holes lane_peak malformed refused relocations rings \
+         seconds shards subscribers updates updates_per_s"
     );
     assert_eq!(keys(&report["driver"]), "name reason");
     assert_eq!(keys(&report["age_ns"]), "max p50 p99 p999");
     assert_eq!(keys(&report["subscribers"]), "cut served");
     // Each shard has got the table of instruments once.
     assert_eq!(report["relocations"], report["shards"]);
+    expect_rings(&report);
     let books = report["books"].as_array().unwrap();
     let symbols: Vec<_> = books.iter().map(|book| &book["symbol"]).collect();
     assert_eq!(symbols, ["CL", "ES", "GC", "NQ", "ZN"]);
@@ -76,6 +78,40 @@ fn the_embedded_feed_shows_a_line_a_second_and_reports() {
         })
         .sum();
     assert_eq!(counted, updates);
+}
+
+/// Rings that are empty at the end, have refused nothing, and know how old their oldest can be.
+fn expect_rings(report: &Value) {
+    let rings = report["rings"].as_array().unwrap();
+    let named = |name: &str| rings.iter().filter(|ring| ring["name"] == name).count();
+    // Two shards or more, or one: as many owners have both.
+    assert!(named("words") > 0 && named("words") == named("fills"));
+    for ring in rings {
+        assert_eq!(
+            keys(ring),
+            "age_bound_ns capacity drain_ns name occupancy peak refused shard"
+        );
+        assert_eq!(
+            (&ring["occupancy"], &ring["refused"]),
+            (&0.into(), &0.into())
+        );
+        let (peak, capacity) = (ring["peak"].as_u64(), ring["capacity"].as_u64());
+        assert!(peak > Some(0) && peak <= capacity, "{ring:#}");
+        if let Some(drain_ns) = ring["drain_ns"].as_f64() {
+            let bound_ns = drain_ns * ring["capacity"].as_f64().unwrap();
+            let told_ns = ring["age_bound_ns"].as_f64().unwrap();
+            assert!((bound_ns - told_ns).abs() <= 1.0, "{ring:#}");
+        }
+    }
+    let snapshots = report["books"].as_array().unwrap().len();
+    assert_eq!(
+        report["holes"],
+        serde_json::json!({ "discarded": 0, "snapshots": snapshots })
+    );
+    assert_eq!(
+        report["fills"],
+        serde_json::json!({ "broken": 0, "timed_out": 0, "trips": 0 })
+    );
 }
 
 #[test]

@@ -4,7 +4,10 @@ use crate::bell::wait;
 use crate::models::explore;
 use corelane_primitives::{Consumer64, Ring64, Shards64, model};
 use loom::thread;
+use std::future::Future;
+use std::pin::pin;
 use std::task::{Context, Poll, Waker};
+use std::time::Duration;
 
 /// Name and model, in the order in which mutants meet them.
 pub(crate) const MODELS: &[(&str, fn())] = &[
@@ -33,6 +36,14 @@ pub(crate) const MODELS: &[(&str, fn())] = &[
     (
         "first_producer_of_a_shard_wakes",
         first_producer_of_a_shard_wakes,
+    ),
+    (
+        "place_is_filled_or_stepped_over",
+        place_is_filled_or_stepped_over,
+    ),
+    (
+        "push_that_waits_is_granted_the_room",
+        push_that_waits_is_granted_the_room,
     ),
     (
         "push_to_a_busy_consumer_scans_nothing",
@@ -206,6 +217,45 @@ pub(crate) fn first_producer_of_a_shard_wakes() {
         assert!(ready(&mut consumer));
         assert_eq!(consumer.pop(), Some(2));
         drop((kept, first));
+    });
+}
+
+/// A late producer and whoever steps over it: one of both wins, and the next lap is not hurt.
+pub(crate) fn place_is_filled_or_stepped_over() {
+    explore(|| {
+        let built = Ring64::builder(1).skip_after(Duration::ZERO).build();
+        let (ring, mut consumer) = built.expect("one is a power of two");
+        let theirs = ring.clone();
+        let late = thread::spawn(move || {
+            let claim = theirs.claim(1);
+            claim.is_ok_and(|mut claim| claim.push(1).is_ok())
+        });
+        // Behind it, or before it; or refused, and then it is stepped over.
+        let pushed = ring.push(2).is_ok();
+        let mut got = Vec::new();
+        consumer.pop_batch(&mut got, 4);
+        let filled = late.join().expect("no model panics in there");
+        consumer.pop_batch(&mut got, 4);
+        let expected = [(filled, 1), (pushed, 2)].map(|(is_in, value)| is_in.then_some(value));
+        let mut expected = expected.into_iter().flatten().collect::<Vec<_>>();
+        got.sort_unstable();
+        expected.sort_unstable();
+        assert_eq!(got, expected);
+        assert_eq!(ring.pushed(), ring.popped() + ring.skipped());
+    });
+}
+
+pub(crate) fn push_that_waits_is_granted_the_room() {
+    explore(|| {
+        let (ring, mut consumer) = Ring64::new(1);
+        assert!(ring.push(1).is_ok());
+        let taking = thread::spawn(move || {
+            assert_eq!(consumer.pop(), Some(1));
+            consumer
+        });
+        let mut push = pin!(ring.push_wait(2, Duration::MAX));
+        assert_eq!(wait(|cx| push.as_mut().poll(cx)).0, Ok(()));
+        drop(taking.join());
     });
 }
 
