@@ -2,7 +2,7 @@
 //!
 //! Nothing here knows an executor: whoever waits hands in a [`Waker`](std::task::Waker), or blocks
 //! its thread. One set of tests runs on Corelane's shards, in its simulation, on current-thread
-//! Tokio runtimes and on plain threads. In this version there are no other primitives.
+//! Tokio runtimes and on plain threads.
 //!
 //! # Lanes
 //!

@@ -37,3 +37,4 @@ mod futures;
 mod hosts;
 mod lane;
 mod random;
+mod ring;
