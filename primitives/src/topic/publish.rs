@@ -21,7 +21,7 @@ const TURN_MAX: usize = 256;
 /// A publisher's place among those that wait for room.
 struct Place<'a, T> {
     topic: &'a Topic<T>,
-    /// Chosen at the first poll, by the shard that it is made on, and kept: the waiter stands there.
+    /// Chosen at the first poll, by the shard that makes it, and kept: the waiter stands there.
     writer: Option<Writer<'a, T>>,
     waiter: Waiter,
 }
