@@ -19,6 +19,9 @@ pub mod guarantees {}
 #[doc = include_str!("../guide.md")]
 pub mod guide {}
 
+#[doc = include_str!("../primitives.md")]
+pub mod primitives {}
+
 #[doc = include_str!("../rings.md")]
 pub mod rings {}
 

@@ -1,8 +1,8 @@
-//! Lanes between two parties, rings, topics, and sleep and wake, for threads and any executor.
+//! Lanes, rings, channels, topics, and sleep and wake, for threads and any executor.
 //!
 //! Nothing here knows an executor: whoever waits hands in a [`Waker`](std::task::Waker), or blocks
 //! its thread. One set of tests runs on Corelane's shards, in its simulation, on current-thread
-//! Tokio runtimes and on plain threads. In this version there are no other primitives.
+//! Tokio runtimes and on plain threads.
 //!
 //! # Lanes
 //!
@@ -112,6 +112,42 @@
 //! assert_eq!((folded.acc, ring.refused(), ring.popped()), (10, 1, 4));
 //! ```
 //!
+//! # Channels
+//!
+//! A channel, made by [`channel()`], brings work from many [`Sender`]s to one [`Receiver`], in one
+//! order. Its capacity is exact and any number. Who finds it full waits and is served in the order
+//! of coming, in a task ([`Sender::send`], or as a `Sink`) or on a thread
+//! ([`Sender::blocking_send`]); places can be taken before the values are there
+//! ([`Sender::reserve`]). The receiver is a `Stream`, and cheapest where it drains
+//! ([`Receiver::fold`], [`Receiver::recv_batch`]). The channel closes when either side says so,
+//! when the receiver goes, or when the last sender goes; what is inside is received, and then it
+//! ends. [`ChannelBuilder::relocating`] tells items of their move.
+//!
+//! ```
+//! use corelane_primitives::channel;
+//!
+//! let (sender, mut receiver) = channel(100);
+//! std::thread::scope(|scope| {
+//!     for part in 0..4 {
+//!         let sender = sender.clone();
+//!         scope.spawn(move || {
+//!             for number in part * 1_000..(part + 1) * 1_000 {
+//!                 sender.blocking_send(number).expect("the receiver is there");
+//!             }
+//!         });
+//!     }
+//!     drop(sender); // the last handle that goes ends the channel
+//!     let mut sum = 0_u64;
+//!     while receiver.blocking_ready() {
+//!         sum = receiver.fold(256, sum, |sum, number| sum + number).acc;
+//!     }
+//!     assert_eq!(sum, 7_998_000);
+//! });
+//! ```
+//!
+//! A ring with handles and counts of its own is a [`Ring`]; a channel costs one compare-exchange
+//! more a send, and has an exact capacity, permits and one fair line of those who wait.
+//!
 //! # Signals
 //!
 //! A [`Signal`] is the latest value for everybody: any thread sets it, any thread reads it, and its
@@ -137,6 +173,7 @@
 #![deny(unsafe_code)]
 
 mod block;
+mod channel;
 mod claim;
 mod control;
 mod drain;
@@ -160,6 +197,10 @@ mod timers;
 mod topic;
 mod waiters;
 
+pub use channel::{
+    AsIs, ChannelBuilder, ChannelError, Passage, Permits, Receiver, RecvError, Relocating,
+    SendError, Sender, WeakSender, channel,
+};
 pub use claim::{Claim, Ring, RingBuilder, RingConsumer};
 pub use error::{Closed, Full, LaneError, TryPublishError};
 pub use feed::{DetachedFeed, Feed, FeedError, FeedStats, NextError};

@@ -31,6 +31,9 @@ mod ring64;
 #[path = "models/signal.rs"]
 mod signal;
 #[cfg(corelane_loom)]
+#[path = "models/subscription.rs"]
+mod subscription;
+#[cfg(corelane_loom)]
 #[path = "models/topic.rs"]
 mod topic;
 #[cfg(corelane_loom)]
@@ -47,6 +50,7 @@ fn main() -> std::process::ExitCode {
         ("wait.", waiters::MODELS),
         ("signal.", signal::MODELS),
         ("topic.", topic::MODELS),
+        ("subscription.", subscription::MODELS),
     ];
     // A mutant meets the models of its own family first; the order of the others stays.
     let weakened = std::env::var("CORELANE_WEAKEN").unwrap_or_default();

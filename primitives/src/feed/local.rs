@@ -23,9 +23,9 @@ pub type DetachedFeed<T> = Feed<T, Detached>;
 /// [`Subscription::changes`](crate::Subscription::changes).
 ///
 /// It is a stream of `Result<T, FeedError>` that ends when the source is closed and everything was
-/// taken, or after its error. Feeds of one shard share one copy of each value and clone out of it; they stay on their
-/// thread ([`detach`](Self::detach) makes one that may travel). Dropping a feed frees a publisher
-/// that waits for it.
+/// taken, or after its error. Feeds of one shard share one copy of each value and clone out of it;
+/// they stay on their thread ([`detach`](Self::detach) makes one that may travel). Dropping a feed
+/// frees a publisher that waits for it.
 ///
 /// Whichever feed of a shard is polled copies for all of them and wakes those that wait. One of
 /// those that wait is woken by publishers; it hands that duty on when it is dropped or stops

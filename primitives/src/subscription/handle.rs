@@ -281,8 +281,9 @@ impl<T: Send + Sync> Subscription<T> {
         }
     }
 
-    /// Sets the value as [`set`](Self::set) does, for who wants no version: readers see it and feeds
-    /// get it later. It waits for room all the same, since nothing holds values without a bound.
+    /// Sets the value as [`set`](Self::set) does, for who wants no version: readers see it, and
+    /// feeds get it, later. It waits for room all the same, since nothing holds values without a
+    /// bound.
     ///
     /// # Errors
     ///

@@ -232,12 +232,14 @@ impl<T: Clone + Send + Sync> Reader<T> {
         self.batch.extend(last);
     }
 
-    /// Whether this feed had no room, and yields nothing behind that.
+    /// Whether this feed had no room for what comes next, now that it has yielded what the log had
+    /// for it.
     fn has_overrun(&self) -> bool {
-        let room = self.room.as_ref();
-        room.is_some_and(|room| {
-            room.gauge.has_failed(u64::MAX - 1) || self.cursor.stats().dropped > 0
-        })
+        let Some(room) = &self.room else { return false };
+        let log = self.cursor.stats();
+        // The log counts what it would drop if this feed looked now: what comes before that counts
+        // as lag.
+        room.gauge.has_failed(self.next) || (log.dropped > 0 && log.lag == 0)
     }
 
     fn fail(&mut self) {

@@ -111,8 +111,8 @@ impl<T> Core<T> {
         }
     }
 
-    /// Does for the newest snapshot what its writer may have stopped before, and tells whether there
-    /// was anything to be done.
+    /// Does for the newest snapshot what its writer may have stopped before, and tells whether
+    /// there was anything to be done.
     pub(super) fn help(&self) -> bool {
         let is_due = self.state.snapshot(|newest| match newest.mark.is_last {
             true => !self.log.is_closed(),

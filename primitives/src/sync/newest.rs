@@ -33,12 +33,13 @@ mod imp {
 mod imp {
     use crate::model::count_step;
     use loom::sync::atomic::{AtomicUsize, Ordering};
-    use std::sync::{Arc, Mutex, PoisonError};
+    use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
     /// All values ever published, and the index of the newest as an atomic: a reader may see
-    /// an older one exactly where the memory model lets it.
+    /// an older one exactly where the memory model lets it. A place that was not published is
+    /// `None`.
     pub(crate) struct Newest<T> {
-        values: Mutex<Vec<Arc<T>>>,
+        values: Mutex<Vec<Option<Arc<T>>>>,
         newest: AtomicUsize,
     }
 
@@ -46,7 +47,7 @@ mod imp {
         #[track_caller]
         pub(crate) fn new(value: Arc<T>) -> Self {
             Self {
-                values: Mutex::new(vec![value]),
+                values: Mutex::new(vec![Some(value)]),
                 newest: AtomicUsize::new(0),
             }
         }
@@ -55,26 +56,34 @@ mod imp {
         pub(crate) fn read<R>(&self, read: impl FnOnce(&Arc<T>) -> R) -> R {
             count_step();
             let index = self.newest.load(Ordering::Acquire);
-            let value = self.values.lock().unwrap_or_else(PoisonError::into_inner)[index].clone();
-            read(&value)
+            let value = self.lock()[index].clone();
+            read(&value.expect("an index that was read was published"))
         }
 
         #[track_caller]
         pub(crate) fn replace(&self, last: &Arc<T>, next: Arc<T>) -> bool {
             count_step();
             let (from, to) = {
-                let mut values = self.values.lock().unwrap_or_else(PoisonError::into_inner);
-                let from = values.iter().position(|value| Arc::ptr_eq(value, last));
-                values.push(next);
-                (
-                    from.expect("the last value was the newest once"),
-                    values.len() - 1,
-                )
+                let mut values = self.lock();
+                let from = values.iter().position(|value| {
+                    let value = value.as_ref();
+                    value.is_some_and(|value| Arc::ptr_eq(value, last))
+                });
+                values.push(Some(next));
+                let from = from.expect("the last value was the newest once");
+                (from, values.len() - 1)
             };
             let replaced =
                 self.newest
                     .compare_exchange(from, to, Ordering::AcqRel, Ordering::Acquire);
+            if replaced.is_err() {
+                self.lock()[to] = None;
+            }
             replaced.is_ok()
+        }
+
+        fn lock(&self) -> MutexGuard<'_, Vec<Option<Arc<T>>>> {
+            self.values.lock().unwrap_or_else(PoisonError::into_inner)
         }
     }
 }

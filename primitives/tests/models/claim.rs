@@ -27,6 +27,10 @@ pub(crate) const MODELS: &[(&str, fn())] = &[
         late_publisher_races_with_the_step_over,
     ),
     (
+        "push_that_is_stepped_over_claims_again",
+        push_that_is_stepped_over_claims_again,
+    ),
+    (
         "step_over_by_a_producer_races_with_the_consumer",
         step_over_by_a_producer_races_with_the_consumer,
     ),
@@ -146,6 +150,27 @@ pub(crate) fn late_publisher_races_with_the_step_over() {
         assert_eq!(ring.stepped_over(), u64::from(!published));
         drop((first, second));
         assert_eq!(drops.load(Ordering::Relaxed), 1);
+    });
+}
+
+/// A push whose claim is stepped over before it writes is not lost, and both are counted.
+pub(crate) fn push_that_is_stepped_over_claims_again() {
+    explore(|| {
+        let (ring, mut consumer) = ring(2, Duration::ZERO);
+        let handle = ring.clone();
+        let pushing = thread::spawn(move || {
+            assert!(handle.push(Box::new(7)).is_ok());
+        });
+        let first = consumer.pop();
+        assert!(pushing.join().is_ok());
+        let second = consumer.pop();
+        assert!(first.is_none() || second.is_none());
+        assert_eq!(first.or(second), Some(Box::new(7)));
+        assert_eq!(ring.reclaimed(), ring.stepped_over());
+        assert_eq!(
+            (ring.pushed(), ring.skipped()),
+            (1 + ring.reclaimed(), ring.reclaimed())
+        );
     });
 }
 

@@ -37,3 +37,5 @@ mod futures;
 mod hosts;
 mod lane;
 mod random;
+mod ring;
+mod ring64;

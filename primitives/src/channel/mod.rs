@@ -1,0 +1,39 @@
+//! Channels: work from many senders to one receiver.
+//!
+//! # Ownership
+//!
+//! Items go through a ring by claim, in one order. In front of it stands a count of *credits*, one
+//! for each place of the channel: whoever sends takes a credit first, by a compare-exchange, and
+//! then always finds a slot; the receiver gives credits back, those of one drain as one. A credit
+//! is held by an item inside, by a [`Permits`], or by a handle whose `Sink` is ready. Who finds
+//! none waits on the list of `waiters`, which grants in the order of coming what each needs.
+//!
+//! # Rules
+//!
+//! The credits' orderings are Relaxed: no item moves because of them, and each slot's word says by
+//! itself whether it is free. What closes is the ring's own word, so each send stands before the
+//! close, and is received or dropped with the receiver, or gets its value back. Closing the
+//! credits only ends waits. Models: `tests/loom_claim.rs`, `tests/loom_waiters.rs`.
+
+#![forbid(unsafe_code)]
+
+mod builder;
+mod credits;
+mod error;
+mod passage;
+mod permits;
+mod receive;
+mod receiver;
+mod send;
+mod sender;
+mod shared;
+mod sink;
+mod weak;
+
+pub use builder::{ChannelBuilder, channel};
+pub use error::{ChannelError, RecvError, SendError};
+pub use passage::{AsIs, Passage, Relocating};
+pub use permits::Permits;
+pub use receiver::Receiver;
+pub use sender::Sender;
+pub use weak::WeakSender;

@@ -1,0 +1,241 @@
+//! Waiting for places, and for the close.
+
+use super::credits::Credit;
+use super::passage::Passage;
+use super::permits::Permits;
+use super::sender::Sender;
+use super::shared::Shared;
+use crate::timers::Alarm;
+use crate::waiters::Waiter;
+use crate::{Closed, SendError};
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+/// How often one poll tries again when its credits were taken by somebody who did not wait.
+const TRIES_MAX: usize = 8;
+
+/// One wait for credits. Its owner calls `leave` when it has used them, and before it drops this.
+#[derive(Default)]
+pub(super) struct Turn {
+    waiter: Waiter,
+}
+
+impl Turn {
+    /// Takes `count` credits, at once if nobody waits, or else in its turn.
+    #[inline]
+    pub(super) fn poll<T, P: Passage<T>>(
+        &mut self,
+        shared: &Shared<T, P>,
+        count: usize,
+        cx: &mut Context<'_>,
+    ) -> Poll<Result<(), Closed>> {
+        if self.waiter.is_new() && shared.waiters.is_idle() {
+            match shared.take(count) {
+                Credit::Taken => return Poll::Ready(Ok(())),
+                Credit::Closed => return Poll::Ready(Err(Closed(()))),
+                Credit::Full => {}
+            }
+        }
+        self.wait(shared, count, cx)
+    }
+
+    #[cold]
+    fn wait<T, P: Passage<T>>(
+        &mut self,
+        shared: &Shared<T, P>,
+        count: usize,
+        cx: &mut Context<'_>,
+    ) -> Poll<Result<(), Closed>> {
+        let free = || shared.free();
+        for _ in 0..TRIES_MAX {
+            ready!(self.waiter.poll(&shared.waiters, count, free, cx));
+            match shared.take(count) {
+                Credit::Taken => return Poll::Ready(Ok(())),
+                Credit::Closed => return Poll::Ready(Err(Closed(()))),
+                Credit::Full => self.waiter.retry(&shared.waiters, free),
+            }
+        }
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    }
+
+    /// Ends the wait. Passes on what it was granted and did not take.
+    #[inline]
+    pub(super) fn leave<T, P: Passage<T>>(&mut self, shared: &Shared<T, P>) {
+        if !self.waiter.is_new() {
+            self.waiter.leave(&shared.waiters, || shared.free());
+        }
+    }
+}
+
+/// A send that waits for its place.
+pub(super) struct Sending<'a, T, P: Passage<T>> {
+    sender: &'a Sender<T, P>,
+    /// Gone once it has ended.
+    value: Option<T>,
+    timeout: Duration,
+    turn: Turn,
+    alarm: Option<Alarm>,
+}
+
+/// The value is never pinned.
+impl<T, P: Passage<T>> Unpin for Sending<'_, T, P> {}
+
+impl<'a, T, P: Passage<T>> Sending<'a, T, P> {
+    #[inline]
+    pub(super) fn new(sender: &'a Sender<T, P>, value: T, timeout: Duration) -> Self {
+        Self {
+            sender,
+            value: Some(value),
+            timeout,
+            turn: Turn::default(),
+            alarm: None,
+        }
+    }
+
+    #[inline]
+    pub(super) fn poll_send(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), SendError<T>>> {
+        if self.timeout != Duration::MAX && self.alarm.is_none() {
+            let Some(timers) = self.sender.shared.clock.timers() else {
+                return Poll::Ready(Err(SendError::NoTimers(self.take())));
+            };
+            self.alarm = Some(Alarm::new(timers, self.timeout));
+        }
+        if self.sender.place.has_left() {
+            return Poll::Ready(Err(SendError::Closed(self.take())));
+        }
+        let shared = &*self.sender.shared;
+        match self.turn.poll(shared, 1, cx) {
+            Poll::Ready(taken) => {
+                let value = self.take();
+                let sent = match taken {
+                    // First the value, then others: their wakers may panic.
+                    Ok(()) => shared.push(value),
+                    Err(Closed(())) => Err(SendError::Closed(value)),
+                };
+                self.turn.leave(shared);
+                self.alarm = None;
+                Poll::Ready(sent)
+            }
+            Poll::Pending => {
+                let alarm = self.alarm.as_mut();
+                if alarm.is_some_and(|alarm| alarm.poll(cx).is_ready()) {
+                    return Poll::Ready(Err(self.time_out()));
+                }
+                Poll::Pending
+            }
+        }
+    }
+
+    /// Ends the wait without having sent.
+    pub(super) fn time_out(&mut self) -> SendError<T> {
+        self.turn.leave(&self.sender.shared);
+        SendError::TimedOut(self.take())
+    }
+
+    fn take(&mut self) -> T {
+        self.value
+            .take()
+            .expect("a future is not polled after it was ready")
+    }
+}
+
+impl<T, P: Passage<T>> Drop for Sending<'_, T, P> {
+    #[inline]
+    fn drop(&mut self) {
+        self.turn.leave(&self.sender.shared);
+    }
+}
+
+/// A wait for permits.
+pub(super) struct Reserving<'a, T, P: Passage<T>> {
+    sender: &'a Sender<T, P>,
+    count: usize,
+    turn: Turn,
+}
+
+impl<'a, T, P: Passage<T>> Reserving<'a, T, P> {
+    pub(super) fn new(sender: &'a Sender<T, P>, count: usize) -> Self {
+        Self {
+            sender,
+            count,
+            turn: Turn::default(),
+        }
+    }
+}
+
+impl<'a, T, P: Passage<T>> Future for Reserving<'a, T, P> {
+    type Output = Result<Permits<'a, T, P>, Closed>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let Self {
+            sender,
+            count,
+            turn,
+        } = &mut *self;
+        let shared: &'a Shared<T, P> = &sender.shared;
+        assert!(
+            *count <= shared.capacity(),
+            "{count} places asked of a channel of {}",
+            shared.capacity()
+        );
+        if sender.place.has_left() {
+            return Poll::Ready(Err(Closed(())));
+        }
+        let taken = ready!(turn.poll(shared, *count, cx));
+        // From here on they are given back whatever happens.
+        let permits = taken.map(|()| Permits::new(shared, *count));
+        turn.leave(shared);
+        Poll::Ready(permits)
+    }
+}
+
+impl<T, P: Passage<T>> Drop for Reserving<'_, T, P> {
+    fn drop(&mut self) {
+        self.turn.leave(&self.sender.shared);
+    }
+}
+
+/// A wait for the close.
+pub(super) struct Ending<'a, T, P: Passage<T>> {
+    sender: &'a Sender<T, P>,
+    waiter: Waiter,
+}
+
+impl<'a, T, P: Passage<T>> Ending<'a, T, P> {
+    pub(super) fn new(sender: &'a Sender<T, P>) -> Self {
+        Self {
+            sender,
+            waiter: Waiter::new(),
+        }
+    }
+
+    fn leave(&mut self) {
+        let shared = &self.sender.shared;
+        self.waiter.leave(&shared.closing, || shared.ended());
+    }
+}
+
+impl<T, P: Passage<T>> Future for Ending<'_, T, P> {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let Self { sender, waiter } = &mut *self;
+        if sender.is_closed() {
+            self.leave();
+            return Poll::Ready(());
+        }
+        let shared = &sender.shared;
+        ready!(waiter.poll(&shared.closing, 1, || shared.ended(), cx));
+        self.leave();
+        Poll::Ready(())
+    }
+}
+
+impl<T, P: Passage<T>> Drop for Ending<'_, T, P> {
+    fn drop(&mut self) {
+        self.leave();
+    }
+}

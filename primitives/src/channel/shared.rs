@@ -1,0 +1,167 @@
+//! One channel as its ends share it.
+
+use super::credits::{Credit, Credits};
+use super::passage::Passage;
+use crate::claim::{Ring, RingConsumer};
+use crate::panics::Panics;
+use crate::sync::{AtomicU64, Ordering, pause};
+use crate::timers::Clock;
+use crate::waiters::WaitList;
+use crate::{ChannelError, PushError, RingError, SendError};
+use std::sync::Arc as StdArc;
+use std::time::Duration;
+
+pub(super) struct Shared<T, P: Passage<T>> {
+    credits: Credits,
+    /// Who waits for credits.
+    pub(super) waiters: WaitList,
+    /// Who waits for the close.
+    pub(super) closing: WaitList,
+    /// Handles that can send.
+    senders: AtomicU64,
+    pub(super) clock: Clock,
+    ring: Ring<P::Item>,
+}
+
+impl<T, P: Passage<T>> Shared<T, P> {
+    /// A channel with one sender, and the reading end of its ring.
+    pub(super) fn new(
+        capacity: usize,
+        timers: Option<StdArc<dyn crate::Timers>>,
+    ) -> Result<(Self, RingConsumer<P::Item>), ChannelError> {
+        let slots = match capacity {
+            0 => return Err(ChannelError::Capacity(0)),
+            _ => capacity.checked_next_power_of_two(),
+        };
+        let slots = slots.ok_or(ChannelError::Capacity(capacity))?;
+        // A claim is never held here, so there is nothing to step over.
+        let made = Ring::builder(slots).skip_after(Duration::MAX).build();
+        let (ring, consumer) = made.map_err(|error| match error {
+            RingError::Memory(_) => ChannelError::Memory(capacity),
+            _ => ChannelError::Capacity(capacity),
+        })?;
+        let shared = Self {
+            credits: Credits::new(capacity),
+            waiters: WaitList::new(),
+            closing: WaitList::new(),
+            senders: AtomicU64::new(1),
+            clock: Clock::new(timers),
+            ring,
+        };
+        Ok((shared, consumer))
+    }
+
+    pub(super) fn capacity(&self) -> usize {
+        self.credits.capacity()
+    }
+
+    pub(super) fn occupancy(&self) -> usize {
+        self.ring.occupancy()
+    }
+
+    pub(super) fn is_closed(&self) -> bool {
+        self.credits.is_closed()
+    }
+
+    /// Takes `count` credits, whoever waits.
+    #[inline]
+    pub(super) fn take(&self, count: usize) -> Credit {
+        self.credits.take(count)
+    }
+
+    /// Takes `count` credits unless others wait for theirs. Closed comes before Full.
+    #[inline]
+    pub(super) fn try_take(&self, count: usize) -> Credit {
+        if self.waiters.is_idle() {
+            return self.credits.take(count);
+        }
+        if self.is_closed() {
+            Credit::Closed
+        } else {
+            Credit::Full
+        }
+    }
+
+    /// How many credits those on the list may count on.
+    pub(super) fn free(&self) -> usize {
+        self.credits.free()
+    }
+
+    /// What those are granted who wait for the close.
+    pub(super) fn ended(&self) -> usize {
+        if self.is_closed() { usize::MAX } else { 0 }
+    }
+
+    /// Gives `count` credits back, and tells those who wait.
+    ///
+    /// # Panics
+    ///
+    /// If the waker of one of them does.
+    #[inline]
+    pub(super) fn give(&self, count: usize) {
+        self.credits.give(count);
+        self.waiters.notify(|| self.free());
+    }
+
+    /// Sends `value` on a credit that the caller has taken, and that is the item's from now on.
+    #[inline]
+    pub(super) fn push(&self, value: T) -> Result<(), SendError<T>> {
+        let mut item = P::pack(value);
+        loop {
+            match self.ring.push(item) {
+                Ok(()) => return Ok(()),
+                // The credit says that a slot is free. The news of it, which move on their own, are
+                // late: the next look finds them.
+                Err(PushError::Full(refused)) => {
+                    item = refused;
+                    pause(1);
+                }
+                Err(refused) => {
+                    self.give(1);
+                    return Err(SendError::Closed(P::refuse(refused.into_inner())));
+                }
+            }
+        }
+    }
+
+    /// Refuses all later sends, and ends all waits.
+    pub(super) fn close(&self) {
+        let mut panics = Panics::default();
+        panics.run(|| self.ring.close());
+        self.credits.close();
+        panics.run(|| self.waiters.notify(|| self.free()));
+        panics.run(|| self.closing.notify(|| self.ended()));
+        panics.resume();
+    }
+
+    pub(super) fn add_sender(&self) {
+        // Relaxed: it is counted through a handle that is counted already.
+        self.senders.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// A sender goes; the last one closes the channel.
+    pub(super) fn remove_sender(&self) {
+        // Relaxed: only the number counts. Closing stands behind every send in the ring's order.
+        if self.senders.fetch_sub(1, Ordering::Relaxed) == 1 {
+            self.close();
+        }
+    }
+
+    /// One more sender, unless the last one has gone.
+    pub(super) fn try_add_sender(&self) -> bool {
+        let mut senders = self.senders.load(Ordering::Relaxed);
+        while senders > 0 {
+            let counted = self.senders.compare_exchange(
+                senders,
+                senders + 1,
+                Ordering::Relaxed,
+                Ordering::Relaxed,
+            );
+            match counted {
+                Ok(_) => return true,
+                Err(now) => senders = now,
+            }
+        }
+        false
+    }
+}

@@ -1,0 +1,143 @@
+//! Reads, changes and feeds that have room.
+
+use crate::{POLICIES, bell, drain, now, poll_next};
+use corelane_primitives::{NextError, Overflow, Subscription, SubscriptionError};
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::Duration;
+
+// proves: S-4
+#[test]
+fn feed_yields_the_current_value_and_then_every_change() {
+    for overflow in POLICIES {
+        let subscription = Subscription::new(0, 8, overflow);
+        let mut feed = subscription.changes();
+        assert_eq!(feed.try_next(), Ok(0));
+        assert_eq!(now(subscription.set(1)).unwrap().number(), 1);
+        assert_eq!(subscription.try_set(2).unwrap().number(), 2);
+        assert_eq!(feed.lag(), 2);
+        assert_eq!(drain(&mut feed), [1, 2]);
+        assert_eq!(feed.try_next(), Err(NextError::Empty));
+        assert_eq!(drain(&mut subscription.changes()), [2]);
+        let stats = feed.stats();
+        assert_eq!((stats.delivered, stats.dropped, stats.lag), (3, 0, 0));
+    }
+}
+
+// proves: S-5
+#[test]
+fn reads_see_what_was_acknowledged_and_snapshots_stay() {
+    let subscription = Subscription::new(vec![1, 2, 3], 2, Overflow::default());
+    let before = subscription.get();
+    now(subscription.set(vec![4, 5, 6])).unwrap();
+    assert_eq!(
+        (&*before, subscription.get_cloned()),
+        (&vec![1, 2, 3], vec![4, 5, 6])
+    );
+    subscription.read_versioned(|version, value| {
+        assert_eq!((version.number(), value[0]), (1, 4));
+    });
+}
+
+// proves: S-6
+#[test]
+fn acknowledged_set_is_delivered_and_not_consumed() {
+    for overflow in POLICIES {
+        let subscription = Subscription::new(0, 4, overflow);
+        let (rung, waker) = bell();
+        let mut feeds = [subscription.changes(), subscription.changes()];
+        for feed in &mut feeds {
+            assert_eq!(poll_next(feed, &waker), Poll::Ready(Some(Ok(0))));
+            assert_eq!(poll_next(feed, &waker), Poll::Pending);
+        }
+        std::thread::scope(|scope| {
+            scope.spawn(|| now(subscription.set(1)).unwrap());
+        });
+        assert_eq!((rung.rings(), subscription.stats().bells), (1, 1));
+        for feed in &mut feeds {
+            assert_eq!(feed.lag(), 1);
+        }
+        assert_eq!(poll_next(&mut feeds[0], &waker), Poll::Ready(Some(Ok(1))));
+        assert_eq!(rung.rings(), 2, "the other one was woken");
+        assert_eq!(poll_next(&mut feeds[1], &waker), Poll::Ready(Some(Ok(1))));
+    }
+}
+
+// proves: S-10
+#[test]
+fn update_runs_again_when_another_change_was_faster() {
+    let subscription = Subscription::new(1, 8, Overflow::Backpressure);
+    let mut feed = subscription.changes();
+    let mut runs = 0;
+    let version = now(subscription.update(|value| {
+        runs += 1;
+        if runs < 3 {
+            subscription.try_set(value * 10).unwrap();
+        }
+        value + 1
+    }));
+    assert_eq!((runs, version.unwrap().number()), (3, 3));
+    assert_eq!(drain(&mut feed), [1, 10, 100, 101]);
+}
+
+// proves: S-1
+// proves: W-2
+#[test]
+fn a_million_changes_take_no_turn_and_scan_nothing() {
+    for overflow in POLICIES {
+        let subscription = Subscription::new(0, 64, overflow);
+        let mut feed = subscription.changes();
+        let turns = subscription.stats().control_turns;
+        for value in 1..=250_000 {
+            now(subscription.set(value)).unwrap();
+            while feed.try_next() != Ok(value) {}
+        }
+        let stats = subscription.stats();
+        assert_eq!(
+            (stats.control_turns, stats.scans, stats.bells),
+            (turns, 0, 0)
+        );
+        assert!(stats.nodes <= 3 * 64 + 1, "{stats:?}");
+    }
+}
+
+#[test]
+fn detached_feed_goes_on_elsewhere() {
+    for overflow in POLICIES {
+        let subscription = Subscription::new(0, 4, overflow);
+        let mut feed = subscription.changes();
+        assert_eq!(feed.try_next(), Ok(0));
+        now(subscription.set(1)).unwrap();
+        let mut feed = feed.detach();
+        now(subscription.set(2)).unwrap();
+        subscription.close();
+        let taking = std::thread::spawn(move || {
+            std::iter::from_fn(|| feed.blocking_next(Duration::MAX).ok()).collect::<Vec<_>>()
+        });
+        assert_eq!(taking.join().unwrap(), [1, 2]);
+    }
+}
+
+#[test]
+fn impossible_capacities_are_refused() {
+    for capacity in [0, (1 << 20) + 1, usize::MAX] {
+        let made = Subscription::try_new(0, capacity, Overflow::default());
+        assert_eq!(made.err(), Some(SubscriptionError::Capacity(capacity)));
+    }
+}
+
+#[test]
+fn values_are_dropped_once() {
+    let root = Arc::new(());
+    for overflow in POLICIES {
+        let subscription = Subscription::new(root.clone(), 2, overflow);
+        let feed = subscription.changes();
+        for _ in 0..10 {
+            // With backpressure the last ones do not find room.
+            let _answer = subscription.try_set(root.clone());
+        }
+        drop(subscription);
+        drop(feed);
+        assert_eq!(Arc::strong_count(&root), 1, "{overflow:?}");
+    }
+}
