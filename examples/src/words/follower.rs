@@ -119,10 +119,11 @@ impl Follower {
     }
 }
 
-/// How many numbers are missing before the word of `quote`, where `next` is due and `unseen` numbers without a word are not accounted for yet.
+/// How many numbers are missing before the word of `quote`, where `next` is due and `unseen` numbers
+/// without a word are not accounted for yet.
 ///
-/// With all 32 of them or more, a word that seems to follow may stand behind the hole or before it.
-/// It counts as behind: the hole is real, and what is before it is in the snapshot as well.
+/// With 32 of them or more, a word that seems to follow may stand behind the hole or before it. It
+/// counts as behind: the hole is real, and what is before it is in the snapshot as well.
 fn missing_before(next: u64, quote: &Quote, unseen: u64) -> u64 {
     match quote.missing_from(next) {
         0 if unseen >= SEQUENCES => SEQUENCES,
