@@ -4,4 +4,5 @@
 
 pub mod feed;
 pub mod service;
+pub mod sweep;
 pub mod words;

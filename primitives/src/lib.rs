@@ -159,6 +159,38 @@
 //! the value that they start with. [`Overflow`] says what happens when one is full: by default the
 //! writer waits.
 //!
+//! # Topics
+//!
+//! A [`Topic`] sends every message to all: each [`Feed`] gets what is published after it was made,
+//! on every shard in one order. One publish costs one append to a log that all shards read in
+//! place, however many feeds there are. What happens to a feed that is full is the topic's choice,
+//! or the feed's own ([`TopicOverflow`]): the publisher waits, or the feed loses its newest or its
+//! oldest value, which it counts. Where each publisher's own order is enough, publishing shards
+//! have a log each ([`Order::PerPublisher`]).
+//!
+//! ```
+//! use corelane_primitives::{Topic, TopicOverflow};
+//! use std::time::Duration;
+//!
+//! let topic = Topic::new(256, TopicOverflow::Backpressure);
+//! let sums: Vec<u64> = std::thread::scope(|scope| {
+//!     let readers: Vec<_> = (0..3)
+//!         .map(|_| {
+//!             let mut feed = topic.subscribe().detach();
+//!             scope.spawn(move || {
+//!                 std::iter::from_fn(|| feed.blocking_next(Duration::MAX).ok()).sum()
+//!             })
+//!         })
+//!         .collect();
+//!     for value in 0..1_000 {
+//!         topic.blocking_publish(value, Duration::MAX).expect("the topic is open");
+//!     }
+//!     topic.close();
+//!     readers.into_iter().map(|reader| reader.join().expect("no reader panics")).collect()
+//! });
+//! assert_eq!(sums, [499_500; 3]);
+//! ```
+//!
 //! # Cancel safety
 //!
 //! A future of this crate may be dropped at any await point. A dropped [`recv`](Consumer::recv) or

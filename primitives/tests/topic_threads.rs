@@ -3,7 +3,7 @@
 
 mod support;
 
-use corelane_primitives::{Feed, NextError, Topic, TopicOverflow};
+use corelane_primitives::{Feed, NextError, Order, Topic, TopicOverflow};
 use std::sync::Barrier;
 use std::thread;
 use std::time::Duration;
@@ -99,8 +99,8 @@ fn publish_all(topic: &Topic<Event>, publisher: u64) {
 }
 
 /// What each subscriber got; one thread a way to take.
-fn run(capacity: usize, overflow: TopicOverflow) -> Vec<Vec<Event>> {
-    let topic = Topic::new(capacity, overflow);
+fn run(capacity: usize, overflow: TopicOverflow, order: Order) -> Vec<Vec<Event>> {
+    let topic = Topic::new(capacity, overflow).order(order);
     let ready = Barrier::new(TAKES.len() + PUBLISHERS as usize);
     thread::scope(|scope| {
         let subscribers = TAKES.map(|take| {
@@ -149,11 +149,24 @@ fn check_orders(taken: &[Event]) {
 #[test]
 fn backpressure_loses_nothing_and_all_see_one_order() {
     for capacity in [1, 2, 7, 64, 1_024] {
-        let taken = run(capacity, TopicOverflow::Backpressure);
+        let taken = run(capacity, TopicOverflow::Backpressure, Order::Total);
         for events in &taken {
             assert_eq!(events.len() as u64, ALL);
             check_orders(events);
             assert!(events == &taken[0], "two subscribers saw two orders");
+        }
+    }
+}
+
+// proves: T-2
+// proves: T-8
+// proves: S-11
+#[test]
+fn publishers_without_one_order_lose_nothing_and_keep_theirs() {
+    for capacity in [1, 2, 7, 64, 1_024] {
+        for events in run(capacity, TopicOverflow::Backpressure, Order::PerPublisher) {
+            assert_eq!(events.len() as u64, ALL);
+            check_orders(&events);
         }
     }
 }
@@ -164,8 +177,10 @@ fn backpressure_loses_nothing_and_all_see_one_order() {
 fn dropping_feeds_count_what_they_lose() {
     for overflow in [TopicOverflow::DropNew, TopicOverflow::DropOldest] {
         for capacity in [1, 2, 7, 64, 1_024] {
-            for events in run(capacity, overflow) {
-                check_orders(&events);
+            for order in [Order::Total, Order::PerPublisher] {
+                for events in run(capacity, overflow, order) {
+                    check_orders(&events);
+                }
             }
         }
     }

@@ -5,8 +5,8 @@ use crate::{
     tree::{File, Tree, assert_clean, assert_fires},
 };
 
-/// The only module of the runtime that reads the system's clocks.
-const CLOCK: &str = "runtime/src/time/clock";
+/// The only modules of the runtime and of the primitives that read the system's clocks.
+const CLOCKS: [&str; 2] = ["runtime/src/time/clock", "primitives/src/timers"];
 /// The only files of the leaf crate and of the primitives that name atomics and cells.
 const SYNC: [&str; 3] = [
     "thread_aware/src/sync",
@@ -29,13 +29,14 @@ const THREAD_LOCALS: [(&str, &str); 3] = [
     ),
 ];
 
-/// Readings of the monotonic or the wall clock in the runtime, outside its clock.
+/// Readings of the monotonic or the wall clock in the runtime and below it, outside their clocks.
 fn clock_readings(tree: &Tree) -> Vec<String> {
     let mut offenders = Vec::new();
-    let runtime = tree
+    let timed = ["runtime/src/", "primitives/src/"];
+    let sources = tree
         .rust()
-        .filter(|file| file.path.starts_with("runtime/src/"));
-    for file in runtime.filter(|file| !file.is_in(CLOCK)) {
+        .filter(|file| timed.iter().any(|source| file.path.starts_with(source)));
+    for file in sources.filter(|file| !CLOCKS.iter().any(|clock| file.is_in(clock))) {
         let tokens = flat(file);
         for line in readings(&tokens) {
             offenders.push(format!("{}:{line}: reads a clock of std", file.path));
@@ -117,7 +118,7 @@ fn sleeps(tree: &Tree) -> Vec<String> {
 }
 
 #[test]
-fn runtime_reads_clocks_in_one_place() {
+fn runtime_and_primitives_read_clocks_in_one_place_each() {
     assert_clean("clock readings", &clock_readings(&Tree::checkout()));
 }
 
@@ -157,11 +158,14 @@ fn clock_rule_fires() {
             "use crate::time::Instant;\nfn f() { Instant::now(); }",
         ),
         ("runtime/src/time/clock.rs", clock),
+        ("primitives/src/timers.rs", clock),
+        ("primitives/src/claim/shared.rs", clock),
     ]);
     let wanted = [
         "runtime/src/a.rs:2",
         "runtime/src/b.rs:2",
         "runtime/src/c.rs:1",
+        "primitives/src/claim/shared.rs:2",
     ];
     assert_fires(&clock_readings(&tree), &wanted);
 }

@@ -9,6 +9,7 @@ use std::time::Duration;
 use clap::{Parser, ValueEnum};
 
 use super::{BookReport, Speed, Symbol, SymbolError};
+use crate::sweep::{ROUNDS, UPDATES};
 
 /// Builds order books from a market feed on every core, and serves them.
 ///
@@ -80,6 +81,22 @@ pub struct Options {
     /// The seed of the embedded feed
     #[arg(long, value_name = "N", default_value_t = 1, conflicts_with_all = ["replay", "listen"])]
     pub seed: u64,
+
+    /// Measures what a ring's capacity means in time, on threads of its own, and shows the table
+    #[arg(long, conflicts_with_all = [
+        "replay", "listen", "serve", "seconds", "speed", "shards", "seed", "expect_sha256",
+    ])]
+    pub sweep: bool,
+
+    /// Updates of each run of the sweep
+    #[arg(long, value_name = "N", default_value_t = UPDATES, requires = "sweep",
+        value_parser = at_least_one)]
+    pub sweep_updates: usize,
+
+    /// Rounds of the sweep, whose medians are shown
+    #[arg(long, value_name = "N", default_value_t = ROUNDS, requires = "sweep",
+        value_parser = at_least_one)]
+    pub sweep_rounds: usize,
 }
 
 impl Options {
@@ -294,6 +311,13 @@ fn positive_seconds(text: &str) -> Result<f64, String> {
     }
 }
 
+fn at_least_one(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(0) | Err(_) => Err("not a number above zero".to_owned()),
+        Ok(number) => Ok(number),
+    }
+}
+
 fn shard_count(text: &str) -> Result<usize, String> {
     let shards: usize = text
         .parse()
@@ -337,6 +361,11 @@ mod tests {
         assert_eq!(options.expect_sha256.len(), 2);
         assert_eq!(options.expect_sha256[1].sha256, HASH.to_lowercase());
         assert_eq!(read("--seed 7").unwrap().seed, 7);
+        let sweep = read("--sweep --sweep-updates 10 --json o").unwrap();
+        assert_eq!(
+            (sweep.sweep, sweep.sweep_updates, sweep.sweep_rounds),
+            (true, 10, 9)
+        );
         assert_eq!(
             read("--listen [::1]:9").unwrap().listen,
             Some("[::1]:9".parse().unwrap())
@@ -410,6 +439,10 @@ mod tests {
             ("--expect-sha256 A=12", "64 hexadecimal digits"),
             ("--expect-sha256 =12", "a symbol has no name"),
             ("--json", "--json"),
+            ("--sweep --replay a", "--replay"),
+            ("--sweep --seconds 1", "--seconds"),
+            ("--sweep-rounds 3", "--sweep"),
+            ("--sweep --sweep-updates 0", "above zero"),
         ] {
             let refused = read(args).expect_err(args);
             assert_eq!(refused.status, 2, "{args}");

@@ -7,6 +7,8 @@ use std::path::PathBuf;
 
 use corelane::{StartError, SubmitError};
 
+use crate::sweep::SweepError;
+
 /// Why a run did not come to its report.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Failure {
@@ -37,6 +39,9 @@ pub(super) enum Failure {
     /// SIGINT and SIGTERM cannot be caught.
     #[error("signals cannot be heard")]
     Signals(#[source] io::Error),
+    /// The sweep measured nothing that counts.
+    #[error("the sweep has no result")]
+    Sweep(#[source] SweepError),
     /// A shard's part failed.
     #[error("shard {shard} failed")]
     Shard {

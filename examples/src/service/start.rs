@@ -1,5 +1,6 @@
 //! From the command line to the exit status.
 
+use std::fmt::Display;
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -7,12 +8,14 @@ use std::process::ExitCode;
 
 use corelane::Runtime;
 use corelane_primitives::Consumer;
+use serde::Serialize;
 
 use super::console::Console;
 use super::failure::Failure;
 use super::head::{Ended, serve};
 use super::reader::{self, Piece};
-use crate::feed::{Options, Report};
+use crate::feed::Options;
+use crate::sweep::{Settings, Sweep};
 
 /// Runs the service as `options` say, shows its report, and gives the status to end with.
 ///
@@ -35,6 +38,9 @@ fn try_run(options: &Options) -> Result<ExitCode, Failure> {
         Some(path) => Some((path, create(path)?)),
         None => None,
     };
+    if options.sweep {
+        return sweep(options, json);
+    }
     let console = Console::start().map_err(|source| Failure::Thread("console", source))?;
     let readers = start_readers(options)?;
     let (voice, owned) = (console.voice(), options.clone());
@@ -62,6 +68,20 @@ fn try_run(options: &Options) -> Result<ExitCode, Failure> {
     })
 }
 
+fn sweep(options: &Options, json: Option<(&PathBuf, File)>) -> Result<ExitCode, Failure> {
+    let (updates, rounds) = (options.sweep_updates, options.sweep_rounds);
+    let settings = Settings { updates, rounds };
+    let sweep = Sweep::run(settings, |round| {
+        warn(&format!("round {round} of {rounds}"));
+    })
+    .map_err(Failure::Sweep)?;
+    show(&sweep).map_err(Failure::Output)?;
+    if let Some((path, file)) = json {
+        write_json(file, &sweep).map_err(|source| unwritable(path, source))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
 fn builder(options: &Options) -> corelane::Builder {
     let builder = Runtime::builder()
         .driver(options.driver.into())
@@ -84,7 +104,7 @@ fn start_readers(options: &Options) -> Result<Vec<(PathBuf, Consumer<Piece>)>, F
 }
 
 /// Writes the closing report. Who has stopped reading, as in `| head`, wants no more of it.
-fn show(report: &Report) -> io::Result<()> {
+fn show(report: &impl Display) -> io::Result<()> {
     let text = report.to_string();
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
@@ -104,7 +124,7 @@ fn unwritable(path: &Path, source: io::Error) -> Failure {
     }
 }
 
-fn write_json(mut file: File, report: &Report) -> io::Result<()> {
+fn write_json(mut file: File, report: &impl Serialize) -> io::Result<()> {
     serde_json::to_writer_pretty(&mut file, report)?;
     file.write_all(b"\n")
 }

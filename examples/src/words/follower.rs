@@ -3,11 +3,10 @@
 use std::sync::Arc;
 
 use corelane_primitives::Consumer;
-use smallvec::smallvec;
 
 use super::aside::{Aside, Board};
-use super::word::{Quote, SEQUENCES, Side, WordError};
-use crate::feed::{Decimal, Depth, InstrumentId, Level, Levels, Symbol, Update};
+use super::word::{Quote, SEQUENCES, WordError};
+use crate::feed::{InstrumentId, Update};
 
 /// Follows the words of one instrument.
 ///
@@ -18,8 +17,6 @@ use crate::feed::{Decimal, Depth, InstrumentId, Level, Levels, Symbol, Update};
 #[derive(Debug)]
 pub struct Follower {
     id: InstrumentId,
-    symbol: Symbol,
-    tick_units: i64,
     board: Arc<Board>,
     asides: Consumer<Aside>,
     /// An aside whose place has not come.
@@ -38,11 +35,8 @@ pub struct Follower {
 
 impl Follower {
     pub(super) fn new(id: InstrumentId, board: Arc<Board>, asides: Consumer<Aside>) -> Self {
-        let instrument = id.instrument();
         Self {
             id,
-            symbol: instrument.symbol(),
-            tick_units: instrument.tick().units(),
             board,
             asides,
             waiting: None,
@@ -94,14 +88,14 @@ impl Follower {
             return None;
         }
         let unseen = self.board.missed() - self.missed;
-        let missing = missing_before(self.next, quote.sequence, unseen);
+        let missing = missing_before(self.next, quote, unseen);
         if missing > 0 {
             self.is_lost = true;
             self.board.want();
         }
         let id = self.next + missing;
         self.next = id + 1;
-        Some(Update::Depth(self.depth(quote, id)))
+        Some(Update::Depth(quote.depth(self.id, id)))
     }
 
     /// When the last word was decoded, or one soon before it.
@@ -123,33 +117,15 @@ impl Follower {
     pub fn snapshots(&self) -> u64 {
         self.snapshots
     }
-
-    fn depth(&self, quote: &Quote, id: u64) -> Depth {
-        let level = Level {
-            price: Decimal::from_units(i64::from(quote.ticks) * self.tick_units),
-            quantity: Decimal::from_units(i64::from(quote.size) * 100_000_000),
-        };
-        let (bids, asks) = match quote.side {
-            Side::Bid => (smallvec![level], Levels::new()),
-            Side::Ask => (Levels::new(), smallvec![level]),
-        };
-        Depth {
-            symbol: self.symbol,
-            first_id: id,
-            last_id: id,
-            bids,
-            asks,
-        }
-    }
 }
 
-/// How many numbers are missing before a word that has the low bits `sequence`, where `next` is
-/// due and `unseen` numbers without a word are not accounted for yet.
+/// How many numbers are missing before the word of `quote`, where `next` is due and `unseen` numbers
+/// without a word are not accounted for yet.
 ///
-/// With all 32 of them or more, a word that seems to follow may stand behind the hole or before it.
-/// It counts as behind: the hole is real, and what is before it is in the snapshot as well.
-fn missing_before(next: u64, sequence: u8, unseen: u64) -> u64 {
-    match u64::from(sequence).wrapping_sub(next) % SEQUENCES {
+/// With 32 of them or more, a word that seems to follow may stand behind the hole or before it. It
+/// counts as behind: the hole is real, and what is before it is in the snapshot as well.
+fn missing_before(next: u64, quote: &Quote, unseen: u64) -> u64 {
+    match quote.missing_from(next) {
         0 if unseen >= SEQUENCES => SEQUENCES,
         missing => missing,
     }

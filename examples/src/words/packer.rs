@@ -3,8 +3,10 @@
 //! Owner: the decoder of that instrument. A word names the level that it changes, which an update
 //! does not, so the packer knows the prices that are shown.
 
+use smallvec::smallvec;
+
 use super::word::{Action, LEVEL_MAX, Quote, SEQUENCES, SIZE_END, Side, TICKS_END, WordError};
-use crate::feed::{Decimal, Depth, InstrumentId, Level, Snapshot};
+use crate::feed::{Decimal, Depth, InstrumentId, Level, Levels, Snapshot};
 
 const UNITS_A_CONTRACT: i64 = 100_000_000;
 
@@ -154,6 +156,33 @@ impl Packer {
         match side {
             Side::Bid => &mut self.bids,
             Side::Ask => &mut self.asks,
+        }
+    }
+}
+
+impl Quote {
+    /// How many numbers are missing where `next` is due, as far as five bits tell: modulo 32.
+    pub fn missing_from(&self, next: u64) -> u64 {
+        u64::from(self.sequence).wrapping_sub(next) % SEQUENCES
+    }
+
+    /// The quote as an update of that instrument, with its whole sequence number.
+    pub fn depth(&self, id: InstrumentId, sequence: u64) -> Depth {
+        let instrument = id.instrument();
+        let level = Level {
+            price: Decimal::from_units(i64::from(self.ticks) * instrument.tick().units()),
+            quantity: Decimal::from_units(i64::from(self.size) * UNITS_A_CONTRACT),
+        };
+        let (bids, asks) = match self.side {
+            Side::Bid => (smallvec![level], Levels::new()),
+            Side::Ask => (Levels::new(), smallvec![level]),
+        };
+        Depth {
+            symbol: instrument.symbol(),
+            first_id: sequence,
+            last_id: sequence,
+            bids,
+            asks,
         }
     }
 }

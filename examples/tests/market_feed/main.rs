@@ -15,4 +15,5 @@ mod report;
 mod scratch;
 mod serving;
 mod signals;
+mod sweep;
 mod texts;

@@ -70,13 +70,7 @@ unsafe impl<T: Send> Sync for Slots<T> {}
 impl<T> Slots<T> {
     /// Slots for the positions from that of `start` on.
     pub(super) fn new(capacity: usize, start: u64) -> Result<Self, RingError> {
-        if !capacity.is_power_of_two() || capacity > CAPACITY_MAX {
-            return Err(RingError::Capacity(capacity));
-        }
-        let mut slots = Vec::new();
-        if slots.try_reserve_exact(capacity).is_err() {
-            return Err(RingError::Memory(capacity));
-        }
+        let mut slots = reserve(capacity)?;
         let mask = capacity as u64 - 1;
         let first = start / STEP;
         slots.extend((0..capacity as u64).map(|index| {
@@ -230,5 +224,31 @@ impl<T> Slots<T> {
         self.free(place);
         // SAFETY: Valid: the word said *published*, and says so no more. Exclusive: `&mut self`.
         Some(unsafe { self.take(place) })
+    }
+}
+
+/// Memory for `capacity` slots, none of them made yet.
+fn reserve<S>(capacity: usize) -> Result<Vec<S>, RingError> {
+    if !capacity.is_power_of_two() || capacity > CAPACITY_MAX {
+        return Err(RingError::Capacity(capacity));
+    }
+    let mut slots = Vec::new();
+    match slots.try_reserve_exact(capacity) {
+        Ok(()) => Ok(slots),
+        Err(_) => Err(RingError::Memory(capacity)),
+    }
+}
+
+#[cfg(all(test, not(corelane_loom)))]
+mod tests {
+    use super::{CAPACITY_MAX, reserve};
+    use crate::RingError;
+
+    /// Only reserved: code that moves such a value would take a compiler's whole memory.
+    #[test]
+    fn slots_without_memory_are_an_error() {
+        let slots = reserve::<[u64; 1 << 40]>(CAPACITY_MAX);
+        assert_eq!(slots.err(), Some(RingError::Memory(CAPACITY_MAX)));
+        assert!(reserve::<()>(CAPACITY_MAX).is_ok());
     }
 }

@@ -2,13 +2,13 @@
 
 use super::{FeedError, FeedStats, NextError};
 use crate::subscription::Reader;
-use crate::topic::Cursor;
+use crate::topic::Cursors;
 use std::task::{Context, Poll};
 
 /// Whose values a feed yields.
 pub(crate) enum Source<T> {
     /// A topic's messages.
-    Topic(Cursor<T>),
+    Topic(Cursors<T>),
     /// A subscription's changes.
     Subscription(Reader<T>),
 }

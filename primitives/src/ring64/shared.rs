@@ -17,8 +17,8 @@ const FAILED: u64 = 4;
 /// Whoever publishes looks afterwards whether the consumer sleeps.
 pub(super) const TELL: u64 = 2;
 
-/// How many pauses a producer makes after it has lost a claim, as a power of two: some pushes of
-/// the winner, and at most about as long as a line takes across a busy machine, many times.
+/// How many pauses a producer makes after it has lost a claim, as a power of two: at first as long
+/// as some tens of pushes of the winner, and in the end some hundreds (bench rows `flood_N`).
 const PAUSES_MIN_LOG2: u32 = 4;
 const PAUSES_MAX_LOG2: u32 = 8;
 

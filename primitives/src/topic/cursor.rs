@@ -97,6 +97,14 @@ impl<T: Clone> Cursor<T> {
         self.poll_take(cx, 1, Copies::take)
     }
 
+    /// The next values, up to `max`, at the end of `out`: how many. `Err` says whether there will
+    /// never be one.
+    pub(crate) fn try_batch(&mut self, out: &mut Vec<T>, max: usize) -> Result<usize, bool> {
+        self.try_take(max.min(BATCH_MAX), |copies, reader| {
+            copies.take_batch(reader, out, max)
+        })
+    }
+
     /// The next values, up to `max`, at the end of `out`: how many, or `None` at the end; parks the
     /// task otherwise.
     pub(crate) fn poll_batch(

@@ -1,9 +1,10 @@
 //! The publishers' end of a topic.
 
-use super::log::{Bell, Log, Refusal};
+use super::log::{Bell, Refusal};
 use super::pool::Spare;
 use super::publish::{Publish, PublishBatch};
 use super::settings::{CAPACITY_MAX, Order, TopicError, TopicOverflow};
+use super::stripes::{Stripes, Writer};
 use crate::block::block_on_for;
 use crate::feed::{Feed, Source as FeedSource};
 use crate::{Closed, TryPublishError};
@@ -47,14 +48,14 @@ pub struct Topic<T> {
 
 /// What the handles share. Its end closes the log, which feeds may still read.
 struct Source<T> {
-    log: Arc<Log<T>>,
+    stripes: Stripes<T>,
     capacity: usize,
     overflow: TopicOverflow,
 }
 
 impl<T> Drop for Source<T> {
     fn drop(&mut self) {
-        self.log.close();
+        self.stripes.close();
     }
 }
 
@@ -85,7 +86,7 @@ impl<T> Topic<T> {
             return Err(TopicError::Capacity(capacity));
         }
         let source = Source {
-            log: Arc::new(Log::new(capacity)),
+            stripes: Stripes::one(capacity),
             capacity,
             overflow,
         };
@@ -94,11 +95,43 @@ impl<T> Topic<T> {
 
     /// Sets the order in which feeds get the values of several publishers. The default is
     /// [`Order::Total`].
+    ///
+    /// # Panics
+    ///
+    /// If the topic is in use: it has a second handle or a feed, or had one.
+    ///
+    /// ```
+    /// use corelane_primitives::{Order, Topic, TopicOverflow};
+    ///
+    /// let topic = Topic::new(8, TopicOverflow::Backpressure).order(Order::PerPublisher);
+    /// let mut feed = topic.subscribe();
+    /// for value in 0..8 {
+    ///     topic.try_publish(value).expect("there is room for 8 of each publisher");
+    /// }
+    /// let elsewhere = topic.clone();
+    /// let other = std::thread::spawn(move || elsewhere.try_publish(8));
+    /// assert!(other.join().expect("it does not panic").is_ok());
+    /// let mut taken = Vec::from_iter(std::iter::from_fn(|| feed.try_next().ok()));
+    /// taken.retain(|value| *value != 8);
+    /// assert_eq!(taken, [0, 1, 2, 3, 4, 5, 6, 7]);
+    /// ```
     #[must_use]
     pub fn order(self, order: Order) -> Self {
-        match order {
-            Order::Total => self,
-        }
+        let is_alone = Arc::strong_count(&self.source) == 1;
+        assert!(
+            is_alone && self.stats() == TopicStats::default(),
+            "the order of a topic is set before it is used"
+        );
+        let capacity = self.source.capacity;
+        let stripes = match order {
+            Order::Total => Stripes::one(capacity),
+            Order::PerPublisher => Stripes::many(capacity),
+        };
+        Self::of(Arc::new(Source {
+            stripes,
+            capacity,
+            overflow: self.source.overflow,
+        }))
     }
 
     fn of(source: Arc<Source<T>>) -> Self {
@@ -125,12 +158,12 @@ impl<T> Topic<T> {
     ///
     /// If a feed's or a publisher's waker does, after all others were called.
     pub fn close(&self) {
-        self.source.log.close();
+        self.source.stripes.close();
     }
 
     /// Whether the topic was closed, as of some moment during this call.
     pub fn is_closed(&self) -> bool {
-        self.source.log.is_closed()
+        self.source.stripes.is_closed()
     }
 
     /// A handle that does not keep the topic open.
@@ -142,16 +175,20 @@ impl<T> Topic<T> {
 
     /// What the topic has counted.
     pub fn stats(&self) -> TopicStats {
-        self.log().stats()
+        let mut sum = TopicStats::default();
+        for stats in self.source.stripes.logs().map(|log| log.stats()) {
+            sum.published += stats.published;
+            sum.control_turns += stats.control_turns;
+            sum.scans += stats.scans;
+            sum.bells += stats.bells;
+            sum.nodes += stats.nodes;
+        }
+        sum
     }
 
-    pub(super) fn log(&self) -> &Log<T> {
-        &self.source.log
-    }
-
-    /// Appends, as often as others were quicker; the caller holds the bell.
-    pub(super) fn append(&self, value: T) -> Result<(), (T, Refusal)> {
-        self.log().append(value, &self.spare, u32::MAX)
+    /// Where the calling shard's publishes go.
+    pub(super) fn writer(&self) -> Writer<'_, T> {
+        self.source.stripes.writer(&self.spare)
     }
 }
 
@@ -190,9 +227,10 @@ impl<T: Send + Sync> Topic<T> {
     ///
     /// As [`publish`](Self::publish).
     pub fn try_publish(&self, value: T) -> Result<(), TryPublishError<T>> {
-        let log = self.log();
+        let writer = self.writer();
+        let log = writer.log;
         if !log.room.is_idle() {
-            return Err(if self.is_closed() {
+            return Err(if log.is_closed() {
                 TryPublishError::Closed(value)
             } else if log.free() == 0 {
                 TryPublishError::Full(value)
@@ -201,7 +239,7 @@ impl<T: Send + Sync> Topic<T> {
             });
         }
         let _bell = Bell(log);
-        let appended = log.append(value, &self.spare, ATTEMPTS_MAX);
+        let appended = writer.append(value, ATTEMPTS_MAX);
         appended.map_err(|(value, refusal)| match refusal {
             Refusal::Full => TryPublishError::Full(value),
             Refusal::Closed => TryPublishError::Closed(value),
@@ -279,7 +317,7 @@ impl<T: Clone + Send + Sync> Topic<T> {
     }
 
     fn feed_source(&self, capacity: usize, overflow: TopicOverflow) -> FeedSource<T> {
-        FeedSource::Topic(self.source.log.subscribe(capacity, overflow))
+        FeedSource::Topic(self.source.stripes.subscribe(capacity, overflow))
     }
 }
 
@@ -291,7 +329,7 @@ impl<T> Clone for Topic<T> {
 
 impl<T> Drop for Topic<T> {
     fn drop(&mut self) {
-        self.log().end_publisher(&self.spare);
+        self.source.stripes.end_publisher(&self.spare);
     }
 }
 

@@ -48,6 +48,9 @@
 //! *Memory.* Nodes stand in slots (`n`), in windows (at most `n` a part that drops), or with a
 //! publisher (one each). A reader that is stopped, or never polled, holds no more than that.
 //!
+//! *Publishers with an order each.* With `Order::PerPublisher` all this holds for each of several
+//! logs (see `stripes`).
+//!
 //! Models: `tests/loom_topic.rs`. The bench row that pays for the unsafe code: `topic_fanout`.
 
 #![allow(unsafe_code)]
@@ -64,6 +67,7 @@ mod part;
 mod pool;
 mod publish;
 mod settings;
+mod stripes;
 mod word;
 
 pub(crate) use cursor::Cursor;
@@ -72,3 +76,4 @@ pub(crate) use log::{Bell, Log};
 pub(crate) use pool::Spare;
 pub(crate) use settings::CAPACITY_MAX;
 pub use settings::{Order, TopicError, TopicOverflow};
+pub(crate) use stripes::Cursors;

@@ -138,8 +138,8 @@ impl<T> Part<T> {
         let slot = &self.kept[(position % self.window_len) as usize];
         let mut word = Word::from_bits(slot.load(Ordering::Relaxed));
         while word.is_before_lap(lap) {
-            // Relaxed: the part looks here only after it has seen, with Acquire, that the slot's word
-            // was exchanged behind this.
+            // Relaxed: the part looks here only after it has seen, with Acquire, that the slot's
+            // word was exchanged behind this.
             let noted = slot.compare_exchange(
                 word.bits(),
                 Word::new(lap, node).bits(),

@@ -5,6 +5,7 @@
 
 use super::handle::Topic;
 use super::log::{Bell, Refusal};
+use super::stripes::Writer;
 use crate::Closed;
 use crate::waiters::Waiter;
 use std::future::Future;
@@ -20,6 +21,8 @@ const TURN_MAX: usize = 256;
 /// A publisher's place among those that wait for room.
 struct Place<'a, T> {
     topic: &'a Topic<T>,
+    /// Chosen at the first poll, by the shard that makes it, and kept: the waiter stands there.
+    writer: Option<Writer<'a, T>>,
     waiter: Waiter,
 }
 
@@ -27,13 +30,24 @@ impl<'a, T> Place<'a, T> {
     fn new(topic: &'a Topic<T>) -> Self {
         Self {
             topic,
+            writer: None,
             waiter: Waiter::new(),
         }
     }
 
+    fn writer(&mut self) -> Writer<'a, T> {
+        let topic = self.topic;
+        *self.writer.get_or_insert_with(|| topic.writer())
+    }
+
+    /// Rings for what is appended while it lives.
+    fn bell(&mut self) -> Bell<'a, T> {
+        Bell(self.writer().log)
+    }
+
     /// Appends what is in `value`, which is empty once this is Ready. The caller holds the bell.
     fn poll(&mut self, value: &mut Option<T>, cx: &mut Context<'_>) -> Poll<Result<(), Closed<T>>> {
-        let log = self.topic.log();
+        let log = self.writer().log;
         let free = || log.free();
         if self.waiter.is_new() && log.room.is_idle() {
             match self.append(value) {
@@ -55,18 +69,20 @@ impl<'a, T> Place<'a, T> {
         Poll::Pending
     }
 
-    fn append(&self, value: &mut Option<T>) -> Result<(), Refusal> {
+    fn append(&mut self, value: &mut Option<T>) -> Result<(), Refusal> {
         let taken = value.take();
         let taken = taken.expect("a future is not polled after it was ready");
-        self.topic.append(taken).map_err(|(back, refusal)| {
+        let appended = self.writer().append(taken, u32::MAX);
+        appended.map_err(|(back, refusal)| {
             *value = Some(back);
             refusal
         })
     }
 
     fn leave(&mut self) {
-        let log = self.topic.log();
-        self.waiter.leave(&log.room, || log.free());
+        if let Some(Writer { log, .. }) = self.writer {
+            self.waiter.leave(&log.room, || log.free());
+        }
     }
 }
 
@@ -109,7 +125,7 @@ impl<T> Future for Publish<'_, T> {
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let Self { place, value } = &mut *self;
-        let _bell = Bell(place.topic.log());
+        let _bell = place.bell();
         place.poll(value, cx)
     }
 }
@@ -147,7 +163,7 @@ impl<T, I: Iterator<Item = T> + Unpin> Future for PublishBatch<'_, T, I> {
             value,
             published,
         } = &mut *self;
-        let _bell = Bell(place.topic.log());
+        let _bell = place.bell();
         for _ in 0..TURN_MAX {
             if value.is_none() {
                 *value = values.next();

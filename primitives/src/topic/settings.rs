@@ -26,6 +26,13 @@ pub enum Order {
     /// One order for all feeds on all shards.
     #[default]
     Total,
+    /// Each publishing shard's values in their order, and no order between those of two shards.
+    ///
+    /// Shards append to logs of their own, up to 16; beyond that, several share one. A capacity
+    /// then counts for each log. Publishers never meet, but a feed looks at all logs and, when it
+    /// waits, waits at each. A shard is an affinity, or else a thread: a task that moves between
+    /// threads has the order of each thread.
+    PerPublisher,
 }
 
 /// Why a topic or a feed was not made.

@@ -73,3 +73,40 @@ fn sharded<Q: Queue>(library: &str) -> Vec<Entry> {
 fn awaited<Q: AwaitQueue>(library: &str) -> Vec<Entry> {
     await_entries::<Q, TokioLocal>(&format!("{}-await", named(library)))
 }
+
+#[cfg(test)]
+mod tests {
+    use corelane_bench_harness::{BenchError, Cores, Params, Work};
+
+    use super::*;
+
+    #[test]
+    fn every_peer_gives_checked_figures() {
+        let params = Params {
+            ops: 1_600,
+            shards: 2,
+            cores: Cores::allowed_or_one().unwrap(),
+        };
+        let rows = [
+            "flood_3_threads",
+            "flood_2_shards_4",
+            "flood_100_batch",
+            "one_core",
+            "burst_10",
+            "pop_batch_1000",
+        ];
+        let mut given = 0;
+        for entry in entries().iter().filter(|entry| rows.contains(&entry.row)) {
+            let Work::Round(round) = &entry.work else {
+                panic!("{} serves a client", entry.row);
+            };
+            match round(&params) {
+                Ok(sample) => assert!(sample.value > 0.0, "{} {}", entry.row, entry.who),
+                Err(BenchError::Absent(_)) => assert!(entry.who.starts_with("lmax")),
+                Err(error) => panic!("{} {}: {error}", entry.row, entry.who),
+            }
+            given += 1;
+        }
+        assert!(given > 40, "{given} sides");
+    }
+}

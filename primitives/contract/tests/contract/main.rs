@@ -38,3 +38,4 @@ mod hosts;
 mod lane;
 mod random;
 mod ring;
+mod ring64;
