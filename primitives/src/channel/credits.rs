@@ -37,17 +37,23 @@ impl Credits {
     }
 
     /// Takes `count` credits, all or none. Closed comes before Full.
+    #[inline]
+    pub(super) fn take(&self, count: usize) -> Credit {
+        self.take_beyond(0, count)
+    }
+
+    /// Takes `count` credits, all or none, and only if `kept` are left then.
     ///
     /// Lock-free: a turn is repeated only when another thread has changed the count meanwhile.
     #[inline]
-    pub(super) fn take(&self, count: usize) -> Credit {
+    pub(super) fn take_beyond(&self, kept: usize, count: usize) -> Credit {
         let mut pauses_log2 = 0;
         loop {
             let word = self.word.load(Ordering::Relaxed);
             if word & CLOSED != 0 {
                 return Credit::Closed;
             }
-            if count > self.free_in(word) {
+            if kept + count > self.free_in(word) {
                 return Credit::Full;
             }
             let next = word + count as u64 * ONE;

@@ -8,6 +8,14 @@
 //! is held by an item inside, by a [`Permits`], or by a handle whose `Sink` is ready. Who finds
 //! none waits on the list of `waiters`, which grants in the order of coming what each needs.
 //!
+//! # Turns
+//!
+//! With one wait an item, a full channel would cost a wake and a poll each. So in a channel of 64
+//! places or more, a handle that has waited may send a run of up to 64 items while others wait; the
+//! list is told of one place for each run that what is free can hold, and one, and a run leaves as
+//! many. Whoever leaves the list has the rest counted anew, so that free places are never left to
+//! nobody. While somebody waits for several places there are no runs.
+//!
 //! # Rules
 //!
 //! The credits' orderings are Relaxed: no item moves because of them, and each slot's word says by

@@ -4,7 +4,7 @@ use super::credits::Credit;
 use super::passage::Passage;
 use super::permits::Permits;
 use super::sender::Sender;
-use super::shared::Shared;
+use super::shared::{Run, Shared};
 use crate::timers::Alarm;
 use crate::waiters::Waiter;
 use crate::{Closed, SendError};
@@ -20,39 +20,53 @@ const TRIES_MAX: usize = 8;
 #[derive(Default)]
 pub(super) struct Turn {
     waiter: Waiter,
+    /// Whether it is counted as one that wants many.
+    is_bulk: bool,
 }
 
 impl Turn {
-    /// Takes `count` credits, at once if nobody waits, or else in its turn.
+    /// Takes `count` credits, at once if nobody waits or it is the handle's turn, or else when that
+    /// has come.
     #[inline]
     pub(super) fn poll<T, P: Passage<T>>(
         &mut self,
         shared: &Shared<T, P>,
+        run: &Run,
         count: usize,
         cx: &mut Context<'_>,
     ) -> Poll<Result<(), Closed>> {
-        if self.waiter.is_new() && shared.waiters.is_idle() {
-            match shared.take(count) {
+        if self.waiter.is_new() {
+            match shared.try_take(count, run) {
                 Credit::Taken => return Poll::Ready(Ok(())),
                 Credit::Closed => return Poll::Ready(Err(Closed(()))),
                 Credit::Full => {}
             }
         }
-        self.wait(shared, count, cx)
+        self.wait(shared, run, count, cx)
     }
 
     #[cold]
     fn wait<T, P: Passage<T>>(
         &mut self,
         shared: &Shared<T, P>,
+        run: &Run,
         count: usize,
         cx: &mut Context<'_>,
     ) -> Poll<Result<(), Closed>> {
+        if count > 1 && !self.is_bulk {
+            self.is_bulk = true;
+            shared.add_bulk();
+        }
         let free = || shared.free();
         for _ in 0..TRIES_MAX {
             ready!(self.waiter.poll(&shared.waiters, count, free, cx));
             match shared.take(count) {
-                Credit::Taken => return Poll::Ready(Ok(())),
+                Credit::Taken => {
+                    if count == 1 {
+                        run.begin();
+                    }
+                    return Poll::Ready(Ok(()));
+                }
                 Credit::Closed => return Poll::Ready(Err(Closed(()))),
                 Credit::Full => self.waiter.retry(&shared.waiters, free),
             }
@@ -64,9 +78,13 @@ impl Turn {
     /// Ends the wait. Passes on what it was granted and did not take.
     #[inline]
     pub(super) fn leave<T, P: Passage<T>>(&mut self, shared: &Shared<T, P>) {
-        if !self.waiter.is_new() {
-            self.waiter.leave(&shared.waiters, || shared.free());
+        if self.waiter.is_new() {
+            return;
         }
+        if std::mem::take(&mut self.is_bulk) {
+            shared.remove_bulk();
+        }
+        self.waiter.leave(&shared.waiters, || shared.free());
     }
 }
 
@@ -107,7 +125,7 @@ impl<'a, T, P: Passage<T>> Sending<'a, T, P> {
             return Poll::Ready(Err(SendError::Closed(self.take())));
         }
         let shared = &*self.sender.shared;
-        match self.turn.poll(shared, 1, cx) {
+        match self.turn.poll(shared, &self.sender.run, 1, cx) {
             Poll::Ready(taken) => {
                 let value = self.take();
                 let sent = match taken {
@@ -184,7 +202,7 @@ impl<'a, T, P: Passage<T>> Future for Reserving<'a, T, P> {
         if sender.place.has_left() {
             return Poll::Ready(Err(Closed(())));
         }
-        let taken = ready!(turn.poll(shared, *count, cx));
+        let taken = ready!(turn.poll(shared, &sender.run, *count, cx));
         // From here on they are given back whatever happens.
         let permits = taken.map(|()| Permits::new(shared, *count));
         turn.leave(shared);

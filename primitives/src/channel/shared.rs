@@ -11,10 +11,30 @@ use crate::{ChannelError, PushError, RingError, SendError};
 use std::sync::Arc as StdArc;
 use std::time::Duration;
 
+/// Items that a handle which has waited may send in one turn.
+const RUN: usize = 64;
+
+/// How many items a handle may still send in its turn. Relaxed throughout: tasks that share a
+/// handle may make its turn a little longer, and no more than that.
+pub(super) struct Run(AtomicU64);
+
+impl Run {
+    pub(super) fn new() -> Self {
+        Self(AtomicU64::new(0))
+    }
+
+    /// Its turn has come, and one item of it is sent.
+    pub(super) fn begin(&self) {
+        self.0.store(RUN as u64 - 1, Ordering::Relaxed);
+    }
+}
+
 pub(super) struct Shared<T, P: Passage<T>> {
     credits: Credits,
     /// Who waits for credits.
     pub(super) waiters: WaitList,
+    /// How many of them want more than one.
+    bulk: AtomicU64,
     /// Who waits for the close.
     pub(super) closing: WaitList,
     /// Handles that can send.
@@ -43,6 +63,7 @@ impl<T, P: Passage<T>> Shared<T, P> {
         let shared = Self {
             credits: Credits::new(capacity),
             waiters: WaitList::new(),
+            bulk: AtomicU64::new(0),
             closing: WaitList::new(),
             senders: AtomicU64::new(1),
             clock: Clock::new(timers),
@@ -69,11 +90,15 @@ impl<T, P: Passage<T>> Shared<T, P> {
         self.credits.take(count)
     }
 
-    /// Takes `count` credits unless others wait for theirs. Closed comes before Full.
+    /// Takes `count` credits unless others wait for theirs and it is not the handle's turn. Closed
+    /// comes before Full.
     #[inline]
-    pub(super) fn try_take(&self, count: usize) -> Credit {
+    pub(super) fn try_take(&self, count: usize, run: &Run) -> Credit {
         if self.waiters.is_idle() {
             return self.credits.take(count);
+        }
+        if count == 1 {
+            return self.go_on(run);
         }
         if self.is_closed() {
             Credit::Closed
@@ -82,9 +107,53 @@ impl<T, P: Passage<T>> Shared<T, P> {
         }
     }
 
+    /// Takes a credit for the next item of a handle's turn, while others wait. It leaves all that
+    /// they were granted.
+    fn go_on(&self, run: &Run) -> Credit {
+        let left = run.0.load(Ordering::Relaxed);
+        let kept = if left == 0 || self.is_exact() {
+            self.capacity()
+        } else {
+            self.turns(self.capacity())
+        };
+        let taken = self.credits.take_beyond(kept, 1);
+        if taken == Credit::Taken {
+            run.0.store(left - 1, Ordering::Relaxed);
+        }
+        taken
+    }
+
     /// How many credits those on the list may count on.
+    ///
+    /// Each that comes to its turn uses up to `RUN` of what is free, so no more are told than will
+    /// find something; whoever leaves the list has the rest counted anew.
     pub(super) fn free(&self) -> usize {
-        self.credits.free()
+        let free = self.credits.free();
+        if free > self.capacity() || self.is_exact() {
+            return free;
+        }
+        free.min(self.turns(free))
+    }
+
+    /// Whether each place that is free is granted: a small channel has none for turns, and who
+    /// wants many must be seen to get them.
+    fn is_exact(&self) -> bool {
+        self.capacity() < RUN || self.bulk.load(Ordering::Relaxed) > 0
+    }
+
+    /// How many turns so many free places are for.
+    fn turns(&self, free: usize) -> usize {
+        1 + free / RUN
+    }
+
+    /// Somebody begins to wait for more than one credit. Counted before it is on the list.
+    pub(super) fn add_bulk(&self) {
+        self.bulk.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Somebody no longer waits for more than one credit. Counted before it leaves the list.
+    pub(super) fn remove_bulk(&self) {
+        self.bulk.fetch_sub(1, Ordering::Relaxed);
     }
 
     /// What those are granted who wait for the close.

@@ -58,7 +58,7 @@ impl<T, P: Passage<T>> Sink<T> for Sender<T, P> {
     type Error = SendError<Option<T>>;
 
     fn poll_ready(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
-        let Self { shared, place } = &mut *self;
+        let Self { shared, place, run } = &mut *self;
         if place.has_left {
             return Poll::Ready(Err(SendError::Closed(None)));
         }
@@ -68,20 +68,20 @@ impl<T, P: Passage<T>> Sink<T> for Sender<T, P> {
                 false => Ok(()),
             });
         }
-        let taken = ready!(place.turn.poll(shared, 1, cx));
+        let taken = ready!(place.turn.poll(shared, run, 1, cx));
         place.is_reserved = taken.is_ok();
         place.turn.leave(shared);
         Poll::Ready(taken.map_err(|Closed(())| SendError::Closed(None)))
     }
 
     fn start_send(mut self: Pin<&mut Self>, value: T) -> Result<(), Self::Error> {
-        let Self { shared, place } = &mut *self;
+        let Self { shared, place, run } = &mut *self;
         let taken = if place.has_left {
             Credit::Closed
         } else if std::mem::take(&mut place.is_reserved) {
             Credit::Taken
         } else {
-            shared.try_take(1)
+            shared.try_take(1, run)
         };
         match taken {
             Credit::Taken => shared
@@ -100,7 +100,7 @@ impl<T, P: Passage<T>> Sink<T> for Sender<T, P> {
         mut self: Pin<&mut Self>,
         _cx: &mut Context<'_>,
     ) -> Poll<Result<(), Self::Error>> {
-        let Self { shared, place } = &mut *self;
+        let Self { shared, place, .. } = &mut *self;
         place.leave(shared);
         Poll::Ready(Ok(()))
     }

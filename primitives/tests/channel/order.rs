@@ -61,7 +61,7 @@ fn send_elsewhere(
 // proves: C-4
 #[test]
 fn handle_that_changes_threads_keeps_its_order() {
-    for capacity in [1, 2, 7, 64] {
+    for capacity in [1, 2, 7, 64, 100] {
         let (sender, mut receiver) = channel(capacity);
         let senders: Vec<_> = (0..3)
             .map(|who| {
@@ -84,5 +84,38 @@ fn handle_that_changes_threads_keeps_its_order() {
         senders
             .into_iter()
             .for_each(|sender| sender.join().expect("it ends"));
+    }
+}
+
+/// More threads than places, so that all of them wait again and again.
+// proves: C-4
+#[test]
+fn crowd_of_threads_is_served_whole_and_in_order() {
+    const CROWD: usize = 150;
+    for capacity in [5, 64, 128] {
+        let (sender, mut receiver) = channel(capacity);
+        let crowd: Vec<_> = (0..CROWD)
+            .map(|who| {
+                let sender = sender.clone();
+                thread::spawn(move || {
+                    for value in 0..200 {
+                        let sent = sender.blocking_send((who, value));
+                        sent.expect("the receiver is there");
+                    }
+                })
+            })
+            .collect();
+        drop(sender);
+        let mut next = [0; CROWD];
+        while receiver.blocking_ready() {
+            receiver.fold(256, (), |(), (who, value)| {
+                assert_eq!(value, next[who]);
+                next[who] += 1;
+            });
+        }
+        assert_eq!(next, [200; CROWD]);
+        for thread in crowd {
+            thread.join().expect("no send panics");
+        }
     }
 }

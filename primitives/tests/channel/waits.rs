@@ -8,6 +8,43 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Poll, Waker};
 
+// proves: C-6
+#[test]
+fn handle_goes_on_in_its_turn_and_leaves_what_others_were_granted() {
+    const CAPACITY: usize = 128;
+    let (sender, mut receiver) = channel(CAPACITY);
+    let [first, second, third] = [(); 3].map(|()| sender.clone());
+    for value in 0..CAPACITY {
+        assert_eq!(sender.try_send(value), Ok(()));
+    }
+    let mut waiting = [&first, &second, &third].map(|sender| Task::waiting(sender.send(0)));
+    let mut many = Task::waiting(sender.reserve(2));
+    assert_eq!(receiver.fold(100, 0, |count, _| count + 1).acc, 100);
+    assert!(
+        waiting.iter().all(|task| task.rings() == 1),
+        "who wants many gets them in turn"
+    );
+    assert_eq!(many.rings(), 1);
+    assert_eq!(many.ready().map(|permits| permits.len()), Ok(2));
+    assert_eq!(waiting[0].ready(), Ok(()));
+    let mut sent = 0;
+    while first.try_send(1).is_ok() {
+        sent += 1;
+    }
+    assert_eq!(sent, 63, "a turn has 64 items");
+    assert!(
+        sender.try_send(2).is_err_and(|full| full.is_full()),
+        "it is not its turn"
+    );
+    assert_eq!(waiting[1].ready(), Ok(()));
+    while second.try_send(1).is_ok() {
+        sent += 1;
+    }
+    assert_eq!(waiting[2].ready(), Ok(()), "its place was left");
+    assert_eq!(sender.occupancy(), 28 + 3 + sent);
+    assert_eq!(sent, 100 - 3 - 2, "two are left for those who come");
+}
+
 /// More than one drain takes.
 const MANY: usize = 600;
 const DRAIN: usize = 256;
@@ -20,28 +57,38 @@ fn drain_takes_up_to_256_and_frees_them_as_one() {
     for value in 0..MANY {
         assert_eq!(sender.try_send(value), Ok(()));
     }
-    let waiting: Vec<_> = (0..300)
-        .map(|value| Task::waiting(sender.send(value)))
+    let senders = vec![sender.clone(); 300];
+    let waiting = senders.iter().zip(0..);
+    let mut waiting: Vec<_> = waiting
+        .map(|(sender, value)| Task::waiting(sender.send(value)))
         .collect();
-    let rings = || waiting.iter().map(Task::rings).collect::<Vec<_>>();
     let drained = receiver.fold(MANY, 0, |next, value| {
         assert_eq!(value, next);
-        assert_eq!(rings(), [0; 300], "nothing is given back before the end");
+        let rings: usize = waiting.iter().map(Task::rings).sum();
+        assert_eq!(rings, 0, "nothing is given back before the end");
         next + 1
     });
     assert_eq!(
         (drained.acc, drained.consumed, drained.skipped),
         (DRAIN, DRAIN, 0)
     );
-    assert_eq!(
-        rings(),
-        [[1; DRAIN].as_slice(), &[0; 44]].concat(),
-        "one wake a grant"
-    );
+    let rings: usize = waiting.iter().map(Task::rings).sum();
+    assert_eq!(rings, 5, "one for each turn of 64 items, and one");
+    for task in &mut waiting[..DRAIN] {
+        assert_eq!(task.rings(), 1, "each that is done has another one woken");
+        assert_eq!(task.ready(), Ok(()));
+    }
+    assert_eq!(waiting[DRAIN..].iter().map(Task::rings).sum::<usize>(), 0);
     let mut out = Vec::new();
     assert_eq!(at_once(receiver.recv_batch(&mut out, MANY)), DRAIN);
     assert_eq!(out, (DRAIN..2 * DRAIN).collect::<Vec<_>>());
-    assert_eq!(rings(), [1; 300]);
+    for task in &mut waiting[DRAIN..] {
+        assert_eq!(task.ready(), Ok(()));
+    }
+    assert!(
+        waiting.iter().all(|task| task.rings() == 1),
+        "one wake a grant"
+    );
     assert_eq!(at_once(receiver.recv_batch(&mut out, 3)), 3);
     assert_eq!(receiver.fold(0, 7, |acc, _| acc + 1).acc, 7);
 }
