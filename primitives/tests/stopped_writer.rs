@@ -1,7 +1,8 @@
 //! A writer that stands still in the middle of a set: readers and other writers go on.
 //!
 //! This program starts itself again as a child, and stops the child's writer as a debugger does:
-//! after each instruction that locks memory, and at [`PLACES`] others. Each time another thread of the child must set, read and take from its feed as if nobody else were there.
+//! after each instruction that locks memory, and at [`PLACES`] others. Each time another thread of
+//! the child must set, read and take from its feed as if nobody else were there.
 #![cfg(all(target_arch = "x86_64", not(corelane_loom)))]
 #![allow(clippy::unwrap_used)]
 
