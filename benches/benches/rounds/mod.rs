@@ -7,8 +7,8 @@ use std::time::Duration;
 use corelane_bench_harness::{Cores, Params, Work};
 use criterion::Criterion;
 
-/// Read before the first round: a round may pin the thread that runs it, and with it what this thread
-/// may use.
+/// Read before the first round: a round may pin the thread that runs it, and with it what that
+/// thread may use.
 static CORES: LazyLock<Cores> =
     LazyLock::new(|| Cores::allowed().expect("the rows take two cores"));
 
