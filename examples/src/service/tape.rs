@@ -24,11 +24,15 @@ pub(super) fn tape(options: &Options, shards: usize) -> (Topic<Trade>, Vec<Detac
 
 /// Reads the trades of all shards to their end, for the subscribers of this one.
 pub(super) async fn read(mut feed: DetachedFeed<Trade>, hub: Rc<Hub>) {
-    let mut trades = Vec::new();
-    while let Ok(1..) = feed.next_batch(&mut trades, BATCH_MAX).await {
-        hub.tell_trades(&trades, count(&feed));
+    let (mut trades, mut taken) = (Vec::new(), 0);
+    while let Ok(count @ 1..) = feed.next_batch(&mut trades, BATCH_MAX).await {
+        hub.tell_trades(&trades, self::count(&feed));
         trades.clear();
-        yield_now().await;
+        taken += count;
+        if taken >= BATCH_MAX {
+            taken = 0;
+            yield_now().await;
+        }
     }
     hub.tell_trades(&[], count(&feed));
 }

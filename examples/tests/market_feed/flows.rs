@@ -2,12 +2,13 @@
 
 use std::io::Write;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::clients::{Readers, connect, finish};
 use crate::program::{Program, drivers};
 use crate::scratch::Scratch;
-use crate::texts::fixture;
+use crate::serving::expect_told;
+use crate::texts::{books_of, feed_text, fixture};
 
 /// Runs the service with these options on every driver with one and with two shards.
 fn reports(options: &[&str], mut expect: impl FnMut(&Value, u64)) {
@@ -90,51 +91,32 @@ fn every_shard_reads_a_recorded_feed_to_its_end() {
 
 #[test]
 fn subscribers_of_all_shards_are_told_what_their_shards_read() {
+    let text = feed_text(3_000);
+    let books = books_of([&text[..]]);
     for driver in drivers() {
         for shards in 1..=2_usize {
             let scratch = Scratch::new();
             let (json, count) = (scratch.path("report.json"), shards.to_string());
-            let program = Program::start([
-                "--serve",
-                "127.0.0.1:0",
-                "--listen",
-                "127.0.0.1:0",
-                "--driver",
-                driver,
-                "--shards",
-                &count,
-                "--json",
-                &json,
-            ]);
+            let on = ["--driver", driver, "--shards", &count, "--json", &json];
+            let addresses = ["--serve", "127.0.0.1:0", "--listen", "127.0.0.1:0"];
+            let program = Program::start(addresses.into_iter().chain(on));
             let served = program.address("serving");
             let mut input = connect(program.address("listening"));
             // Connections go round, so each shard has two.
             let mut readers = Readers::new();
             (0..2 * shards).for_each(|_| readers.subscribe(served));
             readers.warm_up(&mut input);
-            input.write_all(&std::fs::read(fixture()).unwrap()).unwrap();
+            input.write_all(&text).unwrap();
             finish(input);
             program.interrupt().expect_status(0);
             let report = scratch.json("report.json");
             expect_balance(&report, shards as u64);
-            let is_es = |book: &&Value| book["symbol"] == "ES";
-            let es = report["books"].as_array().unwrap().iter().find(is_es);
-            let es = es.unwrap();
             for told in readers.end() {
-                let of_es = || told.iter().filter(|line| line["symbol"] == "ES");
-                let trades = of_es().filter(|line| line.get("trade").is_some());
-                assert_eq!(json!(trades.count()), es["trades"]);
-                let top = of_es().rfind(|line| line.get("bid").is_some()).unwrap();
-                assert_eq!(
-                    (&top["bid"], &top["ask"]),
-                    (&es["best_bid"], &es["best_ask"])
-                );
+                expect_told(&told, &books);
             }
-            let tops = &report["tops"];
-            assert!(
-                tops["followed"].as_u64() >= Some(shards as u64),
-                "{report:#}"
-            );
+            // Every shard has followed every signal to its end.
+            let followed = report["tops"]["followed"].as_u64().unwrap();
+            assert!(followed >= 5 * shards as u64, "{report:#}");
         }
     }
 }
