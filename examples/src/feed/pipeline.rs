@@ -353,17 +353,6 @@ mod tests {
                 refused: 2,
                 served: 3,
                 cut: shard,
-                published: 9,
-                reader: ReaderReport {
-                    shard: shard as usize,
-                    delivered: 17,
-                    dropped: 1,
-                },
-                tops: TopsReport {
-                    signals: 1 + shard,
-                    sets: 4,
-                    ..TopsReport::default()
-                },
                 fills: FillLosses {
                     timed_out: 1,
                     broken: 2,
@@ -403,10 +392,6 @@ mod tests {
         );
         assert_eq!((report.subscribers.served, report.subscribers.cut), (6, 1));
         assert_eq!((report.age_ns.p50, report.age_ns.max), (100, 200));
-        assert_eq!((report.tops.signals, report.tops.sets), (3, 8));
-        let readers = report.trades.readers.iter();
-        let shards: Vec<_> = readers.map(|reader| reader.shard).collect();
-        assert_eq!((report.trades.published, shards), (18, vec![0, 1]));
         let symbols: Vec<_> = report
             .books
             .iter()
@@ -414,6 +399,29 @@ mod tests {
             .collect();
         assert_eq!(symbols, ["CL", "ES", "GC", "NQ", "ZN"]);
         assert_eq!(Report::of_shards(0.0, Vec::new()).updates_per_s, 0.0);
+    }
+
+    #[test]
+    fn a_report_has_what_its_shards_gave_each_other() {
+        let summary = |shard| ShardSummary {
+            published: 9,
+            reader: ReaderReport {
+                shard,
+                delivered: 17,
+                dropped: 1,
+            },
+            tops: TopsReport {
+                signals: 1 + shard as u64,
+                sets: 4,
+                ..TopsReport::default()
+            },
+            ..ShardSummary::default()
+        };
+        let report = Report::of_shards(1.0, vec![summary(0), summary(1)]);
+        assert_eq!((report.tops.signals, report.tops.sets), (3, 8));
+        let readers = report.trades.readers.iter();
+        let shards: Vec<_> = readers.map(|reader| reader.shard).collect();
+        assert_eq!((report.trades.published, shards), (18, vec![0, 1]));
     }
 
     #[test]

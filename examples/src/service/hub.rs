@@ -1,8 +1,8 @@
 //! The subscribers of one shard, and what they are told of all shards.
 //!
-//! Owner: the shard. It reads the trades and follows the best prices of every shard, in tasks of its
-//! own, and writes a line once for all its subscribers. Nothing here waits for a subscriber: one
-//! that is too far behind is cut.
+//! Owner: the shard. It reads the trades and follows the best prices of every shard, in tasks of
+//! its own, and writes a line once for all its subscribers. Nothing here waits for a subscriber:
+//! one that is too far behind is cut.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
