@@ -167,6 +167,8 @@ struct World {
     is_across: bool,
     own: Option<Feed<u64>>,
     taken: u64,
+    /// Who reads beside the own feed, and has not begun to.
+    to_come: Vec<Task>,
     readers: Company,
     readings: Vec<Reading>,
     writers: Company,
@@ -181,6 +183,7 @@ impl World {
             is_across: setup.is_across,
             own: None,
             taken: 0,
+            to_come: Vec::new(),
             readers: Company::default(),
             readings: Vec::new(),
             writers: Company::default(),
@@ -190,7 +193,7 @@ impl World {
         for shard in 0..readers {
             let reading = Reading::default();
             let feed = world.at(shard, Source::feed);
-            world.readers.add(reading.task(feed));
+            world.to_come.push(reading.task(feed));
             world.readings.push(reading);
         }
         world.own = Some(world.at(0, Source::feed));
@@ -226,19 +229,28 @@ impl World {
         self.is_closed = true;
     }
 
+    fn begin_to_read(&mut self) {
+        self.to_come
+            .drain(..)
+            .for_each(|task| self.readers.add(task));
+    }
+
     /// The own feed's future.
     fn read(&mut self, call: &str, script: Script) {
         let mut own = self.own.take().expect("it is there until somebody leaves");
         let mut out = Vec::new();
-        let event = |event| match event {
-            Event::Nothing => {}
-            Event::Put => drop(self.at_other(Source::try_put)),
-            Event::Take => drop(self.readers.run()),
-            Event::Close => self.close(),
-            // Who waits at the same shard goes.
-            Event::Leave => {
-                self.readers.leave();
-                self.readings.remove(0);
+        let event = |event| {
+            self.begin_to_read();
+            match event {
+                Event::Nothing => {}
+                Event::Put => drop(self.at_other(Source::try_put)),
+                Event::Take => drop(self.readers.run()),
+                Event::Close => self.close(),
+                // Who waits at the same shard goes.
+                Event::Leave => {
+                    self.readers.leave();
+                    self.readings.remove(0);
+                }
             }
         };
         match call {
@@ -253,6 +265,15 @@ impl World {
             other => panic!("no run of {other}"),
         }
         self.own = Some(own);
+        self.begin_to_read();
+        // Who waits learns what is there, whatever the own feed does.
+        self.readers.run();
+        for reading in &self.readings {
+            assert!(
+                reading.taken.get() > 0 || self.tally.accepted() == 0,
+                "a feed is stuck"
+            );
+        }
     }
 
     /// The future of one who puts in, between two others.
@@ -351,9 +372,14 @@ fn each(readers: usize, mut run: impl FnMut(&dyn Fn() -> World, Script)) {
 fn dropped_reads_lose_nothing_and_hold_up_nobody() {
     for call in calls("feed/local.rs") {
         each(2, |world, script| {
-            let mut world = world();
-            world.read(call, script);
-            world.end();
+            for are_ahead in [false, true] {
+                let mut world = world();
+                if are_ahead {
+                    world.begin_to_read();
+                }
+                world.read(call, script);
+                world.end();
+            }
         });
     }
 }

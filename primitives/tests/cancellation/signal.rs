@@ -22,11 +22,12 @@ macro_rules! world {
                 })
             }
 
-            fn run(setup: Setup, script: Script) {
+            fn run(setup: Setup, script: Script, are_ahead: bool) {
                 let shards = pinned_affinities(&[2]);
                 let at = |shard: usize| enter(shards[shard], Rc::new(()));
                 let signal: $signal = $make(0);
                 let (mut others, mut lasts) = (Company::default(), Vec::new());
+                let mut to_come = Vec::new();
                 let mut own = {
                     let _entered = at(0);
                     signal.changes()
@@ -34,8 +35,11 @@ macro_rules! world {
                 for shard in 0..2 {
                     let _entered = at(shard);
                     let last = Rc::new(Cell::new(0));
-                    others.add(reading(signal.changes(), last.clone()));
+                    to_come.push(reading(signal.changes(), last.clone()));
                     lasts.push(last);
+                }
+                if are_ahead {
+                    to_come.drain(..).for_each(|task| others.add(task));
                 }
                 let sets = Cell::new(0);
                 let set = || {
@@ -48,19 +52,26 @@ macro_rules! world {
                 if setup.is_closed {
                     signal.close();
                 }
-                let item = script.run(own.next(), |event| match event {
-                    Event::Nothing => {}
-                    Event::Put => set(),
-                    Event::Take => drop(others.run()),
-                    Event::Close => signal.close(),
-                    Event::Leave => {
-                        others.leave();
-                        lasts.remove(0);
+                let item = script.run(own.next(), |event| {
+                    to_come.drain(..).for_each(|task| others.add(task));
+                    match event {
+                        Event::Nothing => {}
+                        Event::Put => set(),
+                        Event::Take => drop(others.run()),
+                        Event::Close => signal.close(),
+                        Event::Leave => {
+                            others.leave();
+                            lasts.remove(0);
+                        }
                     }
                 });
+                to_come.drain(..).for_each(|task| others.add(task));
                 taken += u64::from(matches!(item, Some(Some(_))));
-                // Nobody is stuck: who waits gets what is set now.
+                // Nobody is stuck: who waits has what was set, and gets what is set now.
                 others.run();
+                for last in &lasts {
+                    assert_eq!(last.get(), sets.get(), "a feed is stuck");
+                }
                 set();
                 others.run();
                 for last in &lasts {
@@ -81,7 +92,10 @@ macro_rules! world {
             fn dropped_reads_lose_nothing_and_hold_up_nobody() {
                 assert_eq!(calls("signal/changes.rs"), ["next"]);
                 for setup in Setup::all(1) {
-                    Script::all().for_each(|script| run(setup, script));
+                    for script in Script::all() {
+                        run(setup, script, false);
+                        run(setup, script, true);
+                    }
                 }
             }
         }
