@@ -13,7 +13,7 @@ use std::time::Duration;
 const CAPACITY: usize = 2;
 const THREADS: u64 = 2;
 /// Values that each writer offers.
-const OFFERS: u64 = 1_000;
+const OFFERS: u64 = 500;
 
 struct Unpark(Thread);
 
