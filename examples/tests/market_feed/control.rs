@@ -1,7 +1,7 @@
 //! Control over TCP, on every shard: limits, snapshots, recording and the end of a run.
 
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{Shutdown, TcpStream};
+use std::net::{Shutdown, SocketAddr, TcpStream};
 
 use serde_json::{Value, json};
 
@@ -15,6 +15,8 @@ struct Controlled {
     program: Program,
     scratch: Scratch,
     commanders: Vec<BufReader<TcpStream>>,
+    /// Where it listens, with `--listen`.
+    listening: Option<SocketAddr>,
 }
 
 impl Controlled {
@@ -25,12 +27,15 @@ impl Controlled {
         let on = ["--driver", driver, "--shards", &count, "--json", &json];
         let control = ["--control", "127.0.0.1:0"];
         let program = Program::start(control.into_iter().chain(on).chain(options.iter().copied()));
+        let listens = options.contains(&"--listen");
+        let listening = listens.then(|| program.address("listening"));
         let addr = program.address("controlling");
         let commanders = (0..shards).map(|_| BufReader::new(connect(addr))).collect();
         Self {
             program,
             scratch,
             commanders,
+            listening,
         }
     }
 
@@ -147,7 +152,7 @@ fn a_snapshot_has_the_best_prices_of_all_shards() {
         let options = ["--listen", "127.0.0.1:0"];
         let mut service = Controlled::start(driver, shards, &options);
         assert_eq!(service.ask(0, "snapshot"), json!({ "snapshot": 0 }));
-        let mut input = connect(service.program.address("listening"));
+        let mut input = connect(service.listening.unwrap());
         input.write_all(&std::fs::read(fixture()).unwrap()).unwrap();
         input.shutdown(Shutdown::Write).unwrap();
         let book = &fixture_books()[0];
