@@ -226,8 +226,8 @@ mod tests {
         };
         assert_eq!(
             keys(&json),
-            "age_ns books control driver fills gaps holes lane_peak limits malformed recording refused \
-             relocations rings seconds shards subscribers tops trades updates updates_per_s"
+            "age_ns books control driver fills gaps holes lane_peak limits malformed recording \
+             refused relocations rings seconds shards subscribers tops trades updates updates_per_s"
         );
         assert_eq!(keys(&json["driver"]), "name reason");
         assert_eq!(keys(&json["age_ns"]), "max p50 p99 p999");

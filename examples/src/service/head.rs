@@ -1,6 +1,7 @@
 //! The service as shard 0 sees it: seats for all shards, listeners, and the summaries at the end.
 
 use std::future::{Future, poll_fn};
+use std::io;
 use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -13,7 +14,7 @@ use thread_aware::Unaware;
 
 use super::accept::{ARRIVALS_MAX, Arrival, Listener, accept};
 use super::console::Voice;
-use super::control::{Control, Governor, control};
+use super::control::{Control, Governed, Governor, control};
 use super::desk::{Desk, desks};
 use super::door::{Door, Hall, door};
 use super::failure::Failure;
@@ -29,7 +30,7 @@ use super::tape;
 use super::tops::boards;
 use super::worker::{Seat, work};
 use crate::feed::{
-    self, Command, DriverReport, INSTRUMENTS, Options, Report, ShardSummary, shard_of,
+    self, Command, DriverReport, INSTRUMENTS, Options, RecordReport, Report, ShardSummary, shard_of,
 };
 
 /// A run that came to its end.
@@ -51,11 +52,7 @@ pub(super) async fn serve(
     // send a signal at once.
     let ears = Ears::open().map_err(Failure::Signals)?;
     let listeners = Listener::bind_all(&options, &voice)?;
-    let inputs = match (options.listen, readers.len()) {
-        (Some(_), _) => 1,
-        (None, 0) => INSTRUMENTS.len(),
-        (None, files) => files,
-    };
+    let inputs = input_count(&options, readers.len());
     let run = Arc::new(Run::new(options.speed(), options.strict, inputs, voice));
     let shards = corelane::shards();
     let Table {
@@ -67,8 +64,11 @@ pub(super) async fn serve(
         recorder,
     } = Table::set(&run, &options, readers, tape, shards.len());
     ears.attend(Arc::clone(&run), control.clone());
-    let governing = corelane::spawn(governor.govern(Arc::clone(&run)));
-    let recording = recorder.map(|recorder| corelane::spawn(recorder.run()));
+    let offices = Offices {
+        control: control.clone(),
+        governing: corelane::spawn(governor.govern(Arc::clone(&run))),
+        recording: recorder.map(|recorder| corelane::spawn(recorder.run())),
+    };
     let instruments = Instruments::from_unaware(feed::Instruments::new(shards.len()));
     let answers: Vec<_> = shards
         .iter()
@@ -88,7 +88,6 @@ pub(super) async fn serve(
     drop(arrivals);
     corelane::spawn(live::show(Arc::clone(&run), control.clone(), samples)).detach();
     if let Some(duration) = options.duration() {
-        let control = control.clone();
         let limit = async move {
             if unless_ended(sleep(duration)).await.is_some() {
                 control.tell(Command::Stop).await;
@@ -102,16 +101,7 @@ pub(super) async fn serve(
         summaries[0].refused += refused.expect("an acceptor ends by itself");
     }
     let mut report = Report::of_shards(run.start.elapsed().as_secs_f64(), summaries);
-    let governed = governing.await.expect("the governor ends by itself");
-    report.control = control.report(governed);
-    report.limits.version = governed.version;
-    report.tops.reads += governed.reads;
-    if let Some(recording) = recording {
-        match recording.await.expect("the recorder ends by itself") {
-            Ok(recorded) => report.recording = recorded,
-            Err(error) => run.fail(&format!("the recording broke: {error}")),
-        }
-    }
+    offices.close(&run, &mut report).await;
     report.driver = driver();
     report.relocations = relocations();
     report.trades.overflow = options.trades_overflow;
@@ -119,6 +109,40 @@ pub(super) async fn serve(
         report,
         failed: run.has_failed(),
     })
+}
+
+/// How many inputs the run ends with.
+fn input_count(options: &Options, files: usize) -> usize {
+    match (options.listen, files) {
+        (Some(_), _) => 1,
+        (None, 0) => INSTRUMENTS.len(),
+        (None, files) => files,
+    }
+}
+
+/// What works on shard 0 for all, and ends behind all shards.
+struct Offices {
+    control: Control,
+    governing: JoinHandle<Governed>,
+    recording: Option<JoinHandle<io::Result<RecordReport>>>,
+}
+
+impl Offices {
+    /// Waits for their ends, and adds what they have counted.
+    async fn close(self, run: &Run, report: &mut Report) {
+        let governed = self.governing.await;
+        let governed = governed.expect("the governor ends by itself");
+        report.control = self.control.report(governed);
+        report.limits.version = governed.version;
+        report.tops.reads += governed.reads;
+        let Some(recording) = self.recording else {
+            return;
+        };
+        match recording.await.expect("the recorder ends by itself") {
+            Ok(recorded) => report.recording = recorded,
+            Err(error) => run.fail(&format!("the recording broke: {error}")),
+        }
+    }
 }
 
 /// All that is set before the shards sit down.
