@@ -33,6 +33,7 @@ macro_rules! on_every_host {
 }
 
 mod bounded;
+mod channel;
 mod futures;
 mod hosts;
 mod lane;
