@@ -3,6 +3,9 @@
 //! `PROPTEST_CASES` sets how many sequences are tried; the default is a million calls in all.
 #![cfg(not(corelane_loom))]
 
+#[path = "support/oracle.rs"]
+mod oracle;
+
 use corelane_primitives::{Closed, Consumer, Full, Producer, lane_with_start};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -333,17 +336,8 @@ impl Run {
     }
 }
 
-fn cases() -> u32 {
-    std::env::var("PROPTEST_CASES").map_or(2_000, |cases| cases.parse().expect("a number"))
-}
-
 proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: cases(),
-        max_shrink_iters: 100_000,
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    })]
+    #![proptest_config(oracle::sequences(2_000))]
 
     // proves: L-2
     // proves: W-1

@@ -4,6 +4,9 @@
 //! `PROPTEST_CASES` sets how many sequences are tried.
 #![cfg(not(corelane_loom))]
 
+#[path = "support/oracle.rs"]
+mod oracle;
+
 use corelane_primitives::{
     Closed, DetachedFeed, Feed, FeedError, FeedStats, NextError, Order, Topic, TopicOverflow,
     TryPublishError,
@@ -398,17 +401,8 @@ impl Run {
     }
 }
 
-fn cases() -> u32 {
-    std::env::var("PROPTEST_CASES").map_or(2_000, |cases| cases.parse().expect("a number"))
-}
-
 proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: cases(),
-        max_shrink_iters: 100_000,
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    })]
+    #![proptest_config(oracle::sequences(2_000))]
 
     // proves: T-1
     // proves: T-3

@@ -145,12 +145,6 @@ impl AtomicUsize {
 
 impl AtomicU64 {
     #[track_caller]
-    pub(crate) fn swap(&self, value: u64, order: Ordering) -> u64 {
-        note_write(self);
-        self.0.swap(value, order)
-    }
-
-    #[track_caller]
     pub(crate) fn fetch_add(&self, value: u64, order: Ordering) -> u64 {
         note_write(self);
         self.0.fetch_add(value, order)

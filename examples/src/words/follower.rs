@@ -119,8 +119,8 @@ impl Follower {
     }
 }
 
-/// How many numbers are missing before the word of `quote`, where `next` is due and `unseen` numbers
-/// without a word are not accounted for yet.
+/// How many numbers are missing before the word of `quote`, where `next` is due and `unseen`
+/// numbers without a word are not accounted for yet.
 ///
 /// With 32 of them or more, a word that seems to follow may stand behind the hole or before it. It
 /// counts as behind: the hole is real, and what is before it is in the snapshot as well.

@@ -14,8 +14,8 @@
 //! let (ring, mut words) = Ring64::new(1024);
 //! let (mut quoter, mut follower) = feed_side(Generator::of(1, id), id, ring)?;
 //! let mut books = Books::new(KEPT_UPDATES_MAX);
-//! for update in quoter.feed().take(500) {
-//!     if let Update::Depth(depth) = update {
+//! for _ in 0..500 {
+//!     if let Some(Update::Depth(depth)) = quoter.feed().next() {
 //!         quoter.stage(&depth)?;
 //!     }
 //! }

@@ -9,6 +9,7 @@
 mod bad_input;
 mod clients;
 mod listening;
+mod overload;
 mod program;
 mod replay;
 mod report;

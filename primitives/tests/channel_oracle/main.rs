@@ -6,6 +6,8 @@
 
 mod bell;
 mod line;
+#[path = "../support/oracle.rs"]
+mod oracle;
 mod run;
 
 use corelane_primitives::channel;
@@ -15,17 +17,8 @@ use std::sync::Arc;
 
 const CALLS_MAX: usize = 200;
 
-fn cases() -> u32 {
-    std::env::var("PROPTEST_CASES").map_or(5_000, |cases| cases.parse().expect("a number"))
-}
-
 proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: cases(),
-        max_shrink_iters: 100_000,
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    })]
+    #![proptest_config(oracle::sequences(5_000))]
 
     // proves: C-1
     // proves: C-3

@@ -4,6 +4,7 @@
 //! Without arguments it runs itself once for each site, with `CORELANE_WEAKEN` set; with `--models`
 //! it runs all models until one fails.
 
+use std::num::NonZero;
 use std::path::Path;
 use std::process::{Command, ExitCode};
 
@@ -21,22 +22,39 @@ pub(crate) fn run(models: &[(&str, fn())], sites: &[&str]) -> ExitCode {
         println!("{model} fails as it stands");
         return ExitCode::FAILURE;
     }
-    let mut survivors = 0;
-    for site in sites {
-        match failing(&itself, site) {
-            Some(model) => println!("mutant {site} … fails {model}, as it should"),
-            None => {
-                survivors += 1;
-                println!("mutant {site} … SURVIVED");
-            }
-        }
-    }
+    // A model has one thread at work: as many mutants run at once as there are processors.
+    let workers = std::thread::available_parallelism().map_or(1, NonZero::get);
+    let survivors: usize = std::thread::scope(|scope| {
+        let itself = &itself;
+        let shares = (0..workers).map(|first| sites.iter().skip(first).step_by(workers));
+        let running: Vec<_> = shares
+            .map(|share| scope.spawn(move || share.filter(|site| survives(itself, site)).count()))
+            .collect();
+        running
+            .into_iter()
+            .map(|worker| {
+                worker
+                    .join()
+                    .expect("a mutant's end is told, never a panic")
+            })
+            .sum()
+    });
     let (models, mutants) = (models.len(), sites.len());
     println!("models: {models}, mutants: {mutants}, survivors: {survivors}");
     if survivors > 0 {
         return ExitCode::FAILURE;
     }
     ExitCode::SUCCESS
+}
+
+/// Whether no model fails with `site` weakened.
+fn survives(itself: &Path, site: &str) -> bool {
+    let failing = failing(itself, site);
+    match &failing {
+        Some(model) => println!("mutant {site} … fails {model}, as it should"),
+        None => println!("mutant {site} … SURVIVED"),
+    }
+    failing.is_none()
 }
 
 /// The first model that fails with `site` weakened, if one does; no site has an empty name.

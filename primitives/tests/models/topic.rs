@@ -26,6 +26,7 @@ pub(crate) const MODELS: &[(&str, fn())] = &[
         "leaving_feed_leaves_no_value_behind",
         leaving_feed_leaves_no_value_behind,
     ),
+    ("last_window_goes", last_window_goes),
     (
         "two_publishers_have_one_order",
         two_publishers_have_one_order,
