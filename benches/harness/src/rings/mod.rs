@@ -20,9 +20,10 @@ mod waiting;
 use std::time::Duration;
 
 use crate::{BenchError, Entry, Params, Sample};
-use patience::Patience;
-
+pub(crate) use patience::Patience;
 pub use sharded::{Sharded, Walk};
+pub(crate) use start::{Start, enter};
+pub(crate) use waiting::flood_with;
 
 /// Slots that a queue of these rows has, with all its parts together.
 pub const SLOTS: usize = 65_536;
