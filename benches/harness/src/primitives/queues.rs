@@ -93,6 +93,9 @@ impl Fairness {
     }
 }
 
+/// What the consumer spent, and how many values of each producer it took.
+type Outcome = Rc<RefCell<Option<(Spent, Vec<u64>)>>>;
+
 async fn send_on<Q: AwaitQueue>(mut sender: Q::Sender, number: u64) {
     // Ends when the consumer has had enough.
     while Q::send(&mut sender, number).await {}
@@ -102,7 +105,7 @@ async fn count<Q: AwaitQueue>(
     mut receiver: Q::Receiver,
     ops: u64,
     producers: usize,
-    outcome: Rc<RefCell<Option<(Spent, Vec<u64>)>>>,
+    outcome: Outcome,
 ) {
     let mut counts = vec![0_u64; producers];
     let mut values = Vec::with_capacity(BATCH);

@@ -24,7 +24,10 @@ pub(crate) fn rows() -> impl Iterator<Item = &'static RowSpec> {
 }
 
 macro_rules! family {
-    ($before:literal $after:literal on $shards:literal, $what:literal: $($count:literal x $ops:expr),*) => {
+    (
+        $before:literal $after:literal on $shards:literal, $what:literal:
+        $($count:literal x $ops:expr),*
+    ) => {
         Family {
             rows: &[$(timed(
                 PRIMITIVES, concat!($before, $count, $after), $shards, $ops, $what

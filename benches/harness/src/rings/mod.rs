@@ -257,7 +257,7 @@ fn entry(
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use std::collections::VecDeque;
     use std::marker::PhantomData;
     use std::pin::pin;
@@ -373,7 +373,7 @@ mod tests {
     }
 
     /// Polls its tasks in turn.
-    struct Turns;
+    pub(crate) struct Turns;
 
     impl Host for Turns {
         fn run<F: Future<Output = ()> + 'static>(
