@@ -2,8 +2,8 @@
 //!
 //! Feeds, producers and consumers are tasks of tokio's `LocalRuntime`, one a core, which has the
 //! cheapest spawn and wake of tokio's runtimes. datum-core runs a thread for each of its streams
-//! and may use every core. A broadcast channel that drops what is too old for a slow receiver (tokio's)
-//! gets room for all values of a row that loses none.
+//! and may use every core. A broadcast channel that drops what is too old for a slow receiver
+//! (tokio's) gets room for all values of a row that loses none.
 
 mod actors;
 mod broadcast;
