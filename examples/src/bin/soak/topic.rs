@@ -11,9 +11,9 @@ use corelane_primitives::{Feed, Sender, Topic, TopicOverflow, channel};
 use super::{Found, Progress};
 
 /// How far a feed may be behind.
-const CAPACITY: usize = 1024;
+const CAPACITY: usize = 8192;
 /// Messages that are published before the other tasks of the shard have their turn.
-const PUBLISH_MAX: u64 = 256;
+const PUBLISH_MAX: u64 = 4096;
 
 /// A reader: what happens to what it has no room for, how many it takes at once, and how often the
 /// other tasks of its shard have their turn before it takes more.
@@ -35,7 +35,7 @@ const READERS: [Reader; 4] = [
     Reader {
         name: "topic slow",
         overflow: TopicOverflow::Backpressure,
-        batch: 64,
+        batch: 256,
         pauses: 1,
     },
     Reader {
