@@ -372,7 +372,8 @@ impl<T> Drop for Log<T> {
 }
 
 /// Wakes every shard whose feeds sleep when it is dropped, also by a panic: whoever appends holds
-/// one, and each append has fenced.
+/// one, and each append has fenced. Who is refused rings too: whoever took the room may stand still
+/// before its own bell.
 pub(crate) struct Bell<'a, T>(pub(crate) &'a Log<T>);
 
 impl<T> Drop for Bell<'_, T> {
