@@ -199,9 +199,10 @@ impl<T, K: Keep<T>> Signal<T, K> {
     /// Sets the value, and says which version it is.
     ///
     /// When it returns, every read on every shard sees this value or a later one, and the news
-    /// are delivered: whatever feed looks finds them, and of each shard whose feeds all sleep, one
-    /// was woken, which wakes the others there. Nothing of this waits for anybody, so there is no
-    /// future to be polled. Without a sleeping feed it costs one exchange, a fence and a load.
+    /// are delivered: whatever feed looks finds them, and of each shard whose feeds sleep, one was
+    /// woken, which wakes the others there, and each that sleeps as a stream. Nothing of this waits
+    /// for anybody, so there is no future to be polled. Without a sleeping feed it costs one
+    /// exchange, a fence and a load.
     ///
     /// # Errors
     ///

@@ -22,8 +22,8 @@ const ATTEMPTS_MAX: u32 = 64;
 ///
 /// A handle is cheap to clone and may be used from any thread; when the last one is gone, the topic
 /// is closed. One publish costs one append to a log that all subscribed shards read in place, and
-/// at most one wake for each shard that sleeps, however many feeds there are. With no feed, it is
-/// accepted and dropped.
+/// at most one wake for each shard that sleeps, however many feeds there are, and one for each feed
+/// that sleeps as a stream. With no feed, it is accepted and dropped.
 ///
 /// The log keeps its newest values, up to the capacity rounded up to a power of two, until others
 /// take their places or the topic and its feeds are gone.
