@@ -29,10 +29,10 @@ pub type DetachedFeed<T> = Feed<T, Detached>;
 /// frees a publisher that waits for it.
 ///
 /// Whichever feed of a shard is polled copies for all of its kind and wakes those that wait. Of
-/// those that wait by [`next`](Self::next) or [`next_batch`](Self::next_batch), publishers wake one,
-/// which wakes the others and hands that duty on when its future is dropped. So a task that holds
-/// such a future goes on polling it when it is woken, or drops it. A feed that waits as a *stream*
-/// may be left alone, and is woken by itself; no other feed depends on it.
+/// those that wait by [`next`](Self::next) or [`next_batch`](Self::next_batch), publishers wake
+/// one, which wakes the others and hands that duty on when its future is dropped. So a task that
+/// holds such a future goes on polling it when it is woken, or drops it. A feed that waits as a
+/// *stream* may be left alone, and is woken by itself; no other feed depends on it.
 ///
 /// ```
 /// use corelane_primitives::{NextError, Topic, TopicOverflow};

@@ -1,12 +1,12 @@
-//! Loads a lane, a topic and the calls between two shards for long, and counts: nothing may be lost,
-//! doubled or out of order.
+//! Loads a lane, a topic and the calls between two shards for long, and counts: nothing may be
+//! lost, doubled or out of order.
 //!
 //! All of it runs at once, so that each part is the load of the others: a lane with 10^9 numbers in
 //! a row from shard 0 to shard 1, in batches of changing sizes through every way in and out; 10^7
-//! calls each way, whose numbers the target checks for order and the caller for answers; a topic with
-//! quick and slow readers on both shards, each of which accounts for every message; and on each
-//! shard tasks that only start tasks. `--short` is a hundredth of that. Of messages 10^6 are the
-//! default, since the slowest reader sets the pace: `--messages 100000000` is the long form.
+//! calls each way, whose numbers the target checks for order and the caller for answers; a topic
+//! with quick and slow readers at both shards, each of which accounts for every message; and on
+//! each shard tasks that only start tasks. `--short` is a hundredth of that. Of messages 10^6 are
+//! the default, since the slowest reader sets the pace; `--messages 100000000` is the long form.
 //!
 //! The status is 0 when all counts are exact, else 1.
 
