@@ -7,10 +7,14 @@
 
 #![allow(unsafe_code)]
 
+mod bells;
 mod crew;
 mod parker;
+mod seat;
 mod word;
 
-pub(crate) use crew::{Crew, Member};
+pub(crate) use bells::Bells;
+use crew::{Crew, Member};
 pub use parker::Parker;
+pub(crate) use seat::{How, Seat};
 pub use word::{Epoch, SleepWord};
