@@ -192,11 +192,12 @@ fn fold_one<A>(
         let count = (max - consumed).min(BATCH_MAX);
         let mut taken = 0;
         while taken < count {
-            let Some(value) = batch.0.next() else {
+            let run;
+            (acc, run) = batch.0.fold_run(count - taken, acc, f);
+            if run == 0 {
                 break;
-            };
-            taken += 1;
-            acc = f(acc, value);
+            }
+            taken += run;
         }
         consumed += taken;
         skipped += batch.0.release(taken == count);
