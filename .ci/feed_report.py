@@ -23,6 +23,14 @@ REPORT = {
     "lane_peak": COUNT, "gaps": COUNT, "malformed": COUNT, "refused": COUNT, "relocations": COUNT,
     "rings": [RING], "holes": {"discarded": COUNT, "snapshots": COUNT},
     "fills": {"timed_out": COUNT, "broken": COUNT, "trips": COUNT},
+    "tops": {
+        "signals": COUNT, "sets": COUNT, "versions": COUNT, "reads": COUNT, "followed": COUNT,
+        "skipped": COUNT,
+    },
+    "trades": {
+        "overflow": TEXT, "published": COUNT,
+        "readers": [{"shard": COUNT, "delivered": COUNT, "dropped": COUNT}],
+    },
     "subscribers": {"served": COUNT, "cut": COUNT},
     "books": [BOOK],
 }
@@ -71,6 +79,14 @@ def main():
             "rings within bounds": all(
                 ring["occupancy"] == 0 and ring["peak"] <= ring["capacity"]
                 for ring in report["rings"]
+            ),
+            "a version a set": report["tops"]["sets"] == report["tops"]["versions"] > 0,
+            "all trades published": report["trades"]["published"]
+            == sum(book["trades"] for book in report["books"]),
+            "all trades at every shard": len(report["trades"]["readers"]) == report["shards"]
+            and all(
+                reader["delivered"] + reader["dropped"] == report["trades"]["published"]
+                for reader in report["trades"]["readers"]
             ),
             "whole hashes": all(len(book["sha256"]) == 64 for book in report["books"]),
         }

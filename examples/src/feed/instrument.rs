@@ -19,7 +19,7 @@ impl InstrumentId {
 
     /// The instrument of that name, if the table has it.
     pub fn named(symbol: Symbol) -> Option<Self> {
-        Self::all().find(|id| id.instrument().name == symbol.as_str())
+        Self::all().find(|id| id.instrument().symbol == symbol)
     }
 
     /// The place in the table.
@@ -31,7 +31,8 @@ impl InstrumentId {
 /// What is fixed about one future.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Instrument {
-    name: &'static str,
+    // Asked for at every word, so it is made once.
+    symbol: Symbol,
     title: &'static str,
     tick: Decimal,
     decimals: u8,
@@ -52,7 +53,7 @@ impl Instrument {
             "an opening price is on the tick"
         );
         Self {
-            name,
+            symbol: Symbol::constant(name),
             title,
             tick,
             decimals,
@@ -62,9 +63,7 @@ impl Instrument {
 
     /// The symbol, such as `ES`.
     pub fn symbol(&self) -> Symbol {
-        self.name
-            .parse()
-            .expect("names of the table are short and plain")
+        self.symbol
     }
 
     /// What it is, for people.
@@ -132,7 +131,9 @@ mod tests {
     #[test]
     fn names_find_their_rows() {
         for id in InstrumentId::all() {
-            assert_eq!(InstrumentId::named(id.instrument().symbol()), Some(id));
+            let symbol = id.instrument().symbol();
+            assert_eq!(InstrumentId::named(symbol), Some(id));
+            assert_eq!(symbol.as_str().parse(), Ok(symbol));
         }
         assert_eq!(InstrumentId::named("XX".parse().unwrap()), None);
     }

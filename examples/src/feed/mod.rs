@@ -20,14 +20,20 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod best;
 mod book;
+mod counts;
 mod decimal;
 mod decode;
+mod expected;
+mod figures;
 mod generator;
 mod gzip;
+mod host;
 mod input;
 mod instrument;
 mod line;
+mod live;
 mod options;
 mod pipeline;
 mod random;
@@ -37,24 +43,27 @@ mod rings;
 mod serve;
 mod speed;
 mod symbol;
+mod text;
 mod update;
 mod wire;
 
 pub use self::{
+    best::{BEST_WORDS, Best},
     book::{Book, BookCounts, Change, KEPT_UPDATES_MAX, Top},
+    counts::{ReaderReport, TopsReport, TradesReport},
     decimal::{DECIMAL_DIGITS, Decimal, DecimalError, Volume},
     decode::{Decoder, Malformed, MalformedLog},
+    expected::{ExpectedHash, ExpectedHashError, HashMismatch},
     generator::{Generator, LEVELS_SHOWN},
+    host::{Driver, Idle, Overflow},
     input::{CHUNK_BYTES, InputEnd, InputError, read_input},
     instrument::{INSTRUMENTS, Instrument, InstrumentId},
     line::{LINE_BYTES_MAX, Line, LineFramer},
-    options::{
-        Driver, EMBEDDED_SECONDS, ExpectedHash, ExpectedHashError, HashMismatch, Idle, Options,
-        SHARDS_MAX, Unstarted,
-    },
+    live::LiveLine,
+    options::{EMBEDDED_SECONDS, Options, SHARDS_MAX, TRADES_CAPACITY, Unstarted},
     pipeline::{Ages, BOOKS_MAX, Books, BooksFull, Instruments, ShardSummary, shard_of},
     render::write_line,
-    report::{AgeReport, BookReport, DriverReport, LiveLine, Report, SubscriberReport},
+    report::{AgeReport, BookReport, DriverReport, Report, SubscriberReport},
     rings::{FillLosses, HoleReport, RingReport, RingsLine},
     serve::{OUTBOX_BYTES_MAX, Outbox, TooSlow, write_top, write_trade},
     speed::{Speed, SpeedError},

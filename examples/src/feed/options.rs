@@ -3,12 +3,11 @@
 use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::str::FromStr;
 use std::time::Duration;
 
-use clap::{Parser, ValueEnum};
+use clap::Parser;
 
-use super::{BookReport, Speed, Symbol, SymbolError};
+use super::{Driver, ExpectedHash, Idle, Overflow, Speed};
 use crate::sweep::{ROUNDS, UPDATES};
 
 /// Builds order books from a market feed on every core, and serves them.
@@ -66,6 +65,15 @@ pub struct Options {
     #[arg(long, value_enum, default_value_t)]
     pub idle: Idle,
 
+    /// What becomes of a trade for which a shard that reads them has no room
+    #[arg(long, value_name = "POLICY", value_enum, default_value_t)]
+    pub trades_overflow: Overflow,
+
+    /// How many trades a shard that reads them may be behind
+    #[arg(long, value_name = "N", default_value_t = TRADES_CAPACITY,
+        value_parser = trades_capacity)]
+    pub trades_capacity: usize,
+
     /// Ends with status 2 at the first malformed line
     #[arg(long)]
     pub strict: bool,
@@ -85,6 +93,7 @@ pub struct Options {
     /// Measures what a ring's capacity means in time, on threads of its own, and shows the table
     #[arg(long, conflicts_with_all = [
         "replay", "listen", "serve", "seconds", "speed", "shards", "seed", "expect_sha256",
+        "trades_overflow", "trades_capacity",
     ])]
     pub sweep: bool,
 
@@ -169,134 +178,11 @@ pub struct Unstarted {
 /// Largest number of shards that the command line accepts.
 pub const SHARDS_MAX: usize = 1024;
 
-/// The I/O driver that is asked for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum Driver {
-    /// `io_uring` where the kernel has it, else epoll
-    #[default]
-    Auto,
-    /// `io_uring` or nothing
-    Uring,
-    /// epoll
-    Epoll,
-}
+/// Trades that a shard may be behind by default.
+pub const TRADES_CAPACITY: usize = 16_384;
 
-/// What a shard without work does.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum Idle {
-    /// Sleeps at once
-    Park,
-    /// Spins for a short time, then sleeps
-    #[default]
-    SpinThenPark,
-    /// Never sleeps
-    Spin,
-}
-
-impl From<Driver> for corelane::Driver {
-    fn from(driver: Driver) -> Self {
-        match driver {
-            Driver::Auto => Self::Auto,
-            Driver::Uring => Self::Uring,
-            Driver::Epoll => Self::Epoll,
-        }
-    }
-}
-
-impl From<Idle> for corelane::IdlePolicy {
-    fn from(idle: Idle) -> Self {
-        match idle {
-            Idle::Park => Self::Park,
-            Idle::SpinThenPark => Self::default(),
-            Idle::Spin => Self::Spin,
-        }
-    }
-}
-
-/// The hash that a book is to have at the end.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ExpectedHash {
-    /// Whose book.
-    pub symbol: Symbol,
-    /// The hash in lower-case hexadecimal digits, as [`Book::sha256`](super::Book::sha256) gives
-    /// it.
-    pub sha256: String,
-}
-
-impl ExpectedHash {
-    /// Looks for the book among those of a report, and compares.
-    ///
-    /// # Errors
-    ///
-    /// [`HashMismatch`] shows both hashes, or says that there is no such book.
-    pub fn check(&self, books: &[BookReport]) -> Result<(), HashMismatch> {
-        let (symbol, expected) = (self.symbol, self.sha256.clone());
-        match books.iter().find(|book| book.symbol == symbol) {
-            None => Err(HashMismatch::NoBook { symbol, expected }),
-            Some(book) if book.sha256 == expected => Ok(()),
-            Some(book) => Err(HashMismatch::Other {
-                symbol,
-                expected,
-                found: book.sha256.clone(),
-            }),
-        }
-    }
-}
-
-/// A book is not the expected one.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum HashMismatch {
-    /// The book has another hash.
-    #[error("{symbol}: expected sha256 {expected}, found {found}")]
-    Other {
-        /// Whose book.
-        symbol: Symbol,
-        /// The hash that was asked for.
-        expected: String,
-        /// The hash of the book.
-        found: String,
-    },
-    /// No update of the symbol has come.
-    #[error("{symbol}: expected sha256 {expected}, found no book")]
-    NoBook {
-        /// Whose book.
-        symbol: Symbol,
-        /// The hash that was asked for.
-        expected: String,
-    },
-}
-
-impl FromStr for ExpectedHash {
-    type Err = ExpectedHashError;
-
-    fn from_str(text: &str) -> Result<Self, ExpectedHashError> {
-        let (symbol, hex) = text.split_once('=').ok_or(ExpectedHashError::Form)?;
-        let symbol = symbol.parse().map_err(ExpectedHashError::Symbol)?;
-        if hex.len() != 64 || !hex.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-            return Err(ExpectedHashError::Hex);
-        }
-        Ok(Self {
-            symbol,
-            sha256: hex.to_ascii_lowercase(),
-        })
-    }
-}
-
-/// Why a text is no [`ExpectedHash`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum ExpectedHashError {
-    /// There is no equals sign.
-    #[error("it has the form SYMBOL=HEX")]
-    Form,
-    /// What stands before the equals sign is no symbol.
-    #[error("{0}")]
-    Symbol(#[source] SymbolError),
-    /// What stands behind it is no SHA-256.
-    #[error("a SHA-256 has 64 hexadecimal digits")]
-    Hex,
-}
+/// The most that a topic takes.
+const TRADES_CAPACITY_MAX: usize = 1 << 20;
 
 fn positive_seconds(text: &str) -> Result<f64, String> {
     let seconds: f64 = text
@@ -311,6 +197,10 @@ fn positive_seconds(text: &str) -> Result<f64, String> {
     }
 }
 
+fn trades_capacity(text: &str) -> Result<usize, String> {
+    within(text, "trades", TRADES_CAPACITY_MAX)
+}
+
 fn at_least_one(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(0) | Err(_) => Err("not a number above zero".to_owned()),
@@ -319,21 +209,23 @@ fn at_least_one(text: &str) -> Result<usize, String> {
 }
 
 fn shard_count(text: &str) -> Result<usize, String> {
-    let shards: usize = text
+    within(text, "shards", SHARDS_MAX)
+}
+
+fn within(text: &str, what: &str, max: usize) -> Result<usize, String> {
+    let count: usize = text
         .parse()
-        .map_err(|_| "not a number of shards".to_owned())?;
-    let in_range = (1..=SHARDS_MAX).contains(&shards);
-    if in_range {
-        Ok(shards)
+        .map_err(|_| format!("not a number of {what}"))?;
+    if (1..=max).contains(&count) {
+        Ok(count)
     } else {
-        Err(format!("not in 1 to {SHARDS_MAX}"))
+        Err(format!("not in 1 to {max}"))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::feed::{Books, Generator, KEPT_UPDATES_MAX};
 
     fn read(args: &str) -> Result<Options, Unstarted> {
         Options::from_args(["market-feed"].into_iter().chain(args.split_whitespace()))
@@ -361,6 +253,11 @@ mod tests {
         assert_eq!(options.expect_sha256.len(), 2);
         assert_eq!(options.expect_sha256[1].sha256, HASH.to_lowercase());
         assert_eq!(read("--seed 7").unwrap().seed, 7);
+        let trades = read("--trades-overflow drop-new --trades-capacity 9").unwrap();
+        assert_eq!(
+            (trades.trades_overflow, trades.trades_capacity),
+            (Overflow::DropNew, 9)
+        );
         let sweep = read("--sweep --sweep-updates 10 --json o").unwrap();
         assert_eq!(
             (sweep.sweep, sweep.sweep_updates, sweep.sweep_rounds),
@@ -428,6 +325,11 @@ mod tests {
             ("--seconds 1e300", "--seconds"),
             ("--replay a --speed 0x", "--speed"),
             ("--speed 2x --listen 127.0.0.1:1", "--listen"),
+            (
+                "--trades-overflow lose",
+                "backpressure, drop-new, drop-oldest",
+            ),
+            ("--trades-capacity 0", "1 to 1048576"),
             ("--driver kqueue", "auto, uring, epoll"),
             ("--idle nap", "park, spin-then-park, spin"),
             ("--listen here", "--listen"),
@@ -461,27 +363,5 @@ mod tests {
             assert_eq!(shown.status, 0);
             assert!(shown.text.contains("market-feed"), "{}", shown.text);
         }
-    }
-
-    #[test]
-    fn a_mismatch_shows_both_hashes() {
-        let mut books = Books::new(KEPT_UPDATES_MAX);
-        for update in Generator::new(1).take(100) {
-            books.apply(update).unwrap();
-        }
-        let reports: Vec<_> = books.iter().map(BookReport::from).collect();
-        let found = books.book("ES".parse().unwrap()).unwrap().sha256();
-        let expect = |text: String| text.parse::<ExpectedHash>().unwrap().check(&reports);
-        assert_eq!(expect(format!("ES={found}")), Ok(()));
-        let mismatch = expect(format!("ES={HASH}")).unwrap_err().to_string();
-        assert!(
-            mismatch.contains(&found) && mismatch.contains(&HASH.to_lowercase()),
-            "{mismatch}"
-        );
-        let missing = expect(format!("XX={HASH}")).unwrap_err().to_string();
-        assert!(
-            missing.contains("XX") && missing.contains("no book"),
-            "{missing}"
-        );
     }
 }

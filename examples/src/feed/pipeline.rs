@@ -9,7 +9,7 @@ use hdrhistogram::Histogram;
 use super::instrument::InstrumentId;
 use super::report::{AgeReport, BookReport, Report};
 use super::rings::{FillLosses, HoleReport, RingReport};
-use super::{Book, Change, Symbol, Update};
+use super::{Book, Change, ReaderReport, Symbol, TopsReport, Update};
 
 /// The shard that owns a symbol's book, among `shards` of them.
 ///
@@ -217,6 +217,12 @@ pub struct ShardSummary {
     pub holes: HoleReport,
     /// Fills that were given up here.
     pub fills: FillLosses,
+    /// Best prices: what was set here, and read from here.
+    pub tops: TopsReport,
+    /// Trades published here.
+    pub published: u64,
+    /// Trades read here.
+    pub reader: ReaderReport,
     /// Subscribers accepted here.
     pub served: u64,
     /// Subscribers cut here.
@@ -236,7 +242,8 @@ impl ShardSummary {
 }
 
 impl Report {
-    /// The report of a run of `seconds` on which these shards worked; its driver is left open.
+    /// The report of a run of `seconds` on which these shards worked; its driver and settings are
+    /// left open.
     pub fn of_shards(seconds: f64, summaries: Vec<ShardSummary>) -> Self {
         let mut report = Self {
             shards: summaries.len(),
@@ -254,6 +261,9 @@ impl Report {
             report.holes.discarded += summary.holes.discarded;
             report.holes.snapshots += summary.holes.snapshots;
             report.fills.add(summary.fills);
+            report.tops.add(&summary.tops);
+            report.trades.published += summary.published;
+            report.trades.readers.push(summary.reader);
             report.subscribers.served += summary.served;
             report.subscribers.cut += summary.cut;
             report.books.extend(summary.books);
@@ -389,6 +399,29 @@ mod tests {
             .collect();
         assert_eq!(symbols, ["CL", "ES", "GC", "NQ", "ZN"]);
         assert_eq!(Report::of_shards(0.0, Vec::new()).updates_per_s, 0.0);
+    }
+
+    #[test]
+    fn a_report_has_what_its_shards_gave_each_other() {
+        let summary = |shard| ShardSummary {
+            published: 9,
+            reader: ReaderReport {
+                shard,
+                delivered: 17,
+                dropped: 1,
+            },
+            tops: TopsReport {
+                signals: 1 + shard as u64,
+                sets: 4,
+                ..TopsReport::default()
+            },
+            ..ShardSummary::default()
+        };
+        let report = Report::of_shards(1.0, vec![summary(0), summary(1)]);
+        assert_eq!((report.tops.signals, report.tops.sets), (3, 8));
+        let readers = report.trades.readers.iter();
+        let shards: Vec<_> = readers.map(|reader| reader.shard).collect();
+        assert_eq!((report.trades.published, shards), (18, vec![0, 1]));
     }
 
     #[test]

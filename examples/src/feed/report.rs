@@ -1,11 +1,10 @@
-//! What a run of the service tells at its end and while it goes on.
-
-use std::fmt::{self, Write as _};
+//! What a run of the service tells at its end.
 
 use serde::Serialize;
 
+use super::counts::{TopsReport, TradesReport};
 use super::pipeline::Ages;
-use super::rings::{FillLosses, HoleReport, RingReport, RingsLine};
+use super::rings::{FillLosses, HoleReport, RingReport};
 use super::{Book, Decimal, Symbol, Volume};
 
 /// The JSON report of one run; its fields are the format that scripts rely on.
@@ -47,6 +46,10 @@ pub struct Report {
     pub holes: HoleReport,
     /// Fills that were given up.
     pub fills: FillLosses,
+    /// Best prices: a signal a symbol.
+    pub tops: TopsReport,
+    /// Trades: the topic.
+    pub trades: TradesReport,
     /// Those who listened.
     pub subscribers: SubscriberReport,
     /// The books in the order of their symbols.
@@ -150,208 +153,10 @@ impl From<&Book> for BookReport {
     }
 }
 
-impl fmt::Display for Report {
-    /// Writes the closing report for people: the run, then a table of the books.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let age = self.age_ns;
-        writeln!(
-            f,
-            "driver       {} ({})",
-            self.driver.name, self.driver.reason
-        )?;
-        writeln!(f, "shards       {}", self.shards)?;
-        writeln!(f, "seconds      {:.3}", self.seconds)?;
-        writeln!(
-            f,
-            "updates      {} ({}/s)",
-            grouped(self.updates),
-            rate(self.updates_per_s)
-        )?;
-        writeln!(
-            f,
-            "age          p50 {}, p99 {}, p99.9 {}, max {}",
-            duration(age.p50),
-            duration(age.p99),
-            duration(age.p999),
-            duration(age.max)
-        )?;
-        writeln!(f, "lane peak    {}", grouped(self.lane_peak))?;
-        writeln!(
-            f,
-            "trouble      {} gaps, {} malformed, {} refused",
-            self.gaps, self.malformed, self.refused
-        )?;
-        writeln!(f, "relocations  {}", grouped(self.relocations))?;
-        self.write_rings(f)?;
-        let SubscriberReport { served, cut } = self.subscribers;
-        writeln!(f, "subscribers  {served} served, {cut} cut")?;
-        if self.books.is_empty() {
-            return writeln!(f, "books        none");
-        }
-        writeln!(f)?;
-        write_books(f, &self.books)
-    }
-}
-
-impl Report {
-    fn write_rings(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.rings.is_empty() {
-            return Ok(());
-        }
-        for ring in &self.rings {
-            writeln!(f, "ring         {ring}")?;
-        }
-        let HoleReport {
-            discarded,
-            snapshots,
-        } = self.holes;
-        writeln!(
-            f,
-            "holes        {} words discarded, {snapshots} snapshots",
-            grouped(discarded)
-        )?;
-        let FillLosses {
-            timed_out,
-            broken,
-            trips,
-        } = self.fills;
-        writeln!(
-            f,
-            "fills        {timed_out} timed out, {broken} cut off, breaker tripped {trips} times"
-        )
-    }
-}
-
-const BOOK_COLUMNS: [&str; 12] = [
-    "symbol", "bids", "asks", "best bid", "best ask", "last id", "applied", "stale", "gaps",
-    "trades", "volume", "sha256",
-];
-
-/// How much of a hash the table shows; the JSON has all of it.
-const HASH_CHARS_SHOWN: usize = 12;
-
-fn write_books(f: &mut fmt::Formatter<'_>, books: &[BookReport]) -> fmt::Result {
-    let price = |price: Option<Decimal>| price.map_or("-".to_owned(), |price| price.to_string());
-    let mut rows = vec![BOOK_COLUMNS.map(str::to_owned)];
-    rows.extend(books.iter().map(|book| {
-        [
-            book.symbol.to_string(),
-            book.bids.to_string(),
-            book.asks.to_string(),
-            price(book.best_bid),
-            price(book.best_ask),
-            book.last_id.to_string(),
-            grouped(book.applied),
-            book.stale.to_string(),
-            book.gaps.to_string(),
-            grouped(book.trades),
-            book.volume.to_string(),
-            book.sha256.chars().take(HASH_CHARS_SHOWN).collect(),
-        ]
-    }));
-    let width = |column: usize| rows.iter().map(|row| row[column].len()).max().unwrap_or(0);
-    let widths: [usize; BOOK_COLUMNS.len()] = std::array::from_fn(width);
-    for row in &rows {
-        let mut line = format!("{:<1$}", row[0], widths[0]);
-        for (cell, width) in row.iter().zip(widths).skip(1) {
-            write!(line, "  {cell:>width$}")?;
-        }
-        writeln!(f, "{line}")?;
-    }
-    Ok(())
-}
-
-/// What the line of a running service says, once a second.
-#[derive(Clone, Debug, Default)]
-pub struct LiveLine {
-    /// Seconds since the start.
-    pub seconds: f64,
-    /// Updates a second since the line before.
-    pub updates_per_s: f64,
-    /// Ages since the line before.
-    pub age_ns: AgeReport,
-    /// Most updates that ever waited in one lane.
-    pub lane_peak: u64,
-    /// Gaps so far.
-    pub gaps: u64,
-    /// Refusals so far.
-    pub refused: u64,
-    /// The rings; none where the feed comes from outside.
-    pub rings: Option<RingsLine>,
-    /// Subscribers now.
-    pub subscribers: u64,
-    /// The part of the last second that each shard was busy, from 0 to 1.
-    pub busy: Vec<f64>,
-}
-
-impl fmt::Display for LiveLine {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let age = self.age_ns;
-        write!(
-            f,
-            "{:>5.0} s  {:>7}/s",
-            self.seconds,
-            rate(self.updates_per_s)
-        )?;
-        write!(
-            f,
-            "  age {}/{}/{}",
-            duration(age.p50),
-            duration(age.p99),
-            duration(age.p999)
-        )?;
-        match &self.rings {
-            Some(rings) => write!(f, "  {rings}")?,
-            None => write!(f, "  lane {}", self.lane_peak)?,
-        }
-        write!(f, "  gaps {}", self.gaps)?;
-        write!(
-            f,
-            "  refused {}  subs {}  busy",
-            self.refused, self.subscribers
-        )?;
-        for share in &self.busy {
-            write!(f, " {:.0}%", share * 100.0)?;
-        }
-        Ok(())
-    }
-}
-
-/// Groups of three digits, as people read large counts.
-pub(super) fn grouped(count: u64) -> String {
-    let digits = count.to_string();
-    let mut text = String::new();
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
-fn rate(per_s: f64) -> String {
-    match per_s {
-        r if r >= 1e6 => format!("{:.2} M", r / 1e6),
-        r if r >= 1e3 => format!("{:.1} k", r / 1e3),
-        r => format!("{r:.0}"),
-    }
-}
-
-pub(super) fn duration(ns: u64) -> String {
-    let value = ns as f64;
-    match ns {
-        0..1_000 => format!("{ns} ns"),
-        1_000..1_000_000 => format!("{:.1} µs", value / 1e3),
-        1_000_000..1_000_000_000 => format!("{:.1} ms", value / 1e6),
-        _ => format!("{:.2} s", value / 1e9),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::feed::{Generator, KEPT_UPDATES_MAX};
+    use crate::feed::{Generator, KEPT_UPDATES_MAX, ReaderReport};
 
     fn report() -> Report {
         let symbol = "ES".parse().unwrap();
@@ -378,6 +183,20 @@ mod tests {
                 age_bound_ns: Some(1_500_000),
                 ..RingReport::default()
             }],
+            tops: TopsReport {
+                signals: 1,
+                sets: 12_345,
+                ..TopsReport::default()
+            },
+            trades: TradesReport {
+                published: 7_654,
+                readers: vec![ReaderReport {
+                    delivered: 7_650,
+                    dropped: 4,
+                    ..ReaderReport::default()
+                }],
+                ..TradesReport::default()
+            },
             books: vec![BookReport::from(&book)],
             ..Report::default()
         }
@@ -394,11 +213,20 @@ mod tests {
         assert_eq!(
             keys(&json),
             "age_ns books driver fills gaps holes lane_peak malformed refused relocations rings \
-             seconds shards subscribers updates updates_per_s"
+             seconds shards subscribers tops trades updates updates_per_s"
         );
         assert_eq!(keys(&json["driver"]), "name reason");
         assert_eq!(keys(&json["age_ns"]), "max p50 p99 p999");
         assert_eq!(keys(&json["subscribers"]), "cut served");
+        assert_eq!(
+            keys(&json["tops"]),
+            "followed reads sets signals skipped versions"
+        );
+        assert_eq!(keys(&json["trades"]), "overflow published readers");
+        assert_eq!(
+            keys(&json["trades"]["readers"][0]),
+            "delivered dropped shard"
+        );
         assert_eq!(keys(&json["holes"]), "discarded snapshots");
         assert_eq!(keys(&json["fills"]), "broken timed_out trips");
         assert_eq!(
@@ -424,6 +252,9 @@ mod tests {
             "words of shard 0: 0 of 16,384, peak 1,100, 0 refused, age at most 1.5 ms",
             "0 words discarded",
             "breaker tripped 0 times",
+            "1 signals, 12,345 sets, 0 reads",
+            "7,654 published, a full reader makes it wait",
+            "reader 0: 7,650 delivered, 4 dropped",
             "best bid",
         ] {
             assert!(text.contains(part), "{part} is missing in\n{text}");
@@ -432,36 +263,5 @@ mod tests {
             panic!()
         };
         assert_eq!(header.len(), row.len(), "columns are aligned:\n{text}");
-    }
-
-    #[test]
-    fn the_live_line_shows_rings_where_there_are_some() {
-        let ring = |occupancy, age_bound_ns| RingReport {
-            occupancy,
-            peak: 10 * occupancy,
-            refused: 2,
-            age_bound_ns,
-            ..RingReport::default()
-        };
-        let mut rings = RingsLine::default();
-        rings.add(&ring(3, Some(4_000)));
-        rings.add(&ring(2, None));
-        let mut line = LiveLine::default();
-        assert!(line.to_string().contains("  lane 0  gaps 0"), "{line}");
-        line.rings = Some(rings);
-        let told = line.to_string();
-        let expected = "  ring 3 peak 30 refused 4 age at most 4.0 µs  gaps 0";
-        assert!(told.contains(expected), "{told}");
-    }
-
-    #[test]
-    fn the_live_line_is_one_line() {
-        let line = LiveLine {
-            busy: vec![0.5, 0.25],
-            ..LiveLine::default()
-        }
-        .to_string();
-        assert!(line.ends_with("busy 50% 25%"), "{line}");
-        assert!(!line.contains('\n'), "{line}");
     }
 }

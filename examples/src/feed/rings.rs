@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::report::{duration, grouped};
+use super::figures::{duration, grouped};
 
 /// One ring of a run, as it is now.
 ///

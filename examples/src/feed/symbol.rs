@@ -29,6 +29,25 @@ pub struct Symbol {
 }
 
 impl Symbol {
+    /// A name of a table, whose alphabet a test checks.
+    pub(super) const fn constant(name: &'static str) -> Self {
+        let bytes = name.as_bytes();
+        assert!(
+            !bytes.is_empty() && bytes.len() <= SYMBOL_BYTES_MAX,
+            "a name of a table is short"
+        );
+        let mut symbol = Self {
+            name: [0; SYMBOL_BYTES_MAX],
+            len: bytes.len() as u8,
+        };
+        let mut at = 0;
+        while at < bytes.len() {
+            symbol.name[at] = bytes[at];
+            at += 1;
+        }
+        symbol
+    }
+
     /// The name.
     pub fn as_str(&self) -> &str {
         let name = &self.name[..usize::from(self.len)];

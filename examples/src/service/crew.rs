@@ -8,8 +8,8 @@ use std::task::{Poll, Waker};
 
 use corelane::JoinError;
 
-/// Counts its tasks and keeps none of them.
-#[derive(Debug, Default)]
+/// Counts its tasks and keeps none of them. A clone is the same crew.
+#[derive(Clone, Debug, Default)]
 pub(super) struct Crew(Rc<State>);
 
 #[derive(Debug, Default)]

@@ -18,11 +18,12 @@ use super::door::{Door, Hall, door};
 use super::failure::Failure;
 use super::input::Input;
 use super::live::{self, SAMPLES_MAX, Sample};
-use super::publish::Audience;
 use super::reader::Piece;
 use super::routes::Instruments;
 use super::run::{Run, unless_ended};
 use super::signals::Ears;
+use super::tape::tape;
+use super::tops::boards;
 use super::worker::{Seat, work};
 use crate::feed::{self, DriverReport, INSTRUMENTS, Options, Report, ShardSummary, shard_of};
 
@@ -92,6 +93,7 @@ pub(super) async fn serve(
     let mut report = Report::of_shards(run.start.elapsed().as_secs_f64(), summaries);
     report.driver = driver();
     report.relocations = relocations();
+    report.trades.overflow = options.trades_overflow;
     Ok(Ended {
         report,
         failed: run.has_failed(),
@@ -115,20 +117,14 @@ impl Table {
         shards: usize,
     ) -> Self {
         let (mut desks, mut inputs) = assign(options, readers, shards);
-        let audience = Arc::new(Audience::new(shards));
         // Each shard brings each other one lane at most.
         let (lane_doors, lanes) = doors(shards, shards);
-        let (mut news_doors, news) = doors(shards, shards);
-        // Each shard asks each other one at most once at a time.
-        let (mut ask_doors, asks) = doors(shards, shards);
-        if options.serve.is_none() {
-            news_doors.clear();
-            ask_doors.clear();
-        }
+        let boards = boards(shards);
+        let (topic, feeds) = tape(options, shards);
         let (arrivals, halls) = doors(shards, ARRIVALS_MAX);
         let (mut seats, mut samples) = (Vec::new(), Vec::new());
-        let places = lanes.into_iter().zip(news).zip(asks).zip(halls);
-        for (shard, (((lanes, news), asks), arrivals)) in places.enumerate() {
+        let places = lanes.into_iter().zip(feeds).zip(halls);
+        for (shard, ((lanes, trades), arrivals)) in places.enumerate() {
             let (producer, consumer) = lane(SAMPLES_MAX);
             samples.push(consumer);
             seats.push(Seat {
@@ -138,11 +134,10 @@ impl Table {
                 desk: desks[shard].take(),
                 lanes,
                 lane_doors: lane_doors.clone(),
-                news,
-                news_doors: news_doors.clone(),
-                asks,
-                ask_doors: ask_doors.clone(),
-                audience: Arc::clone(&audience),
+                boards: Arc::clone(&boards),
+                serves: options.serve.is_some(),
+                topic: topic.clone(),
+                trades,
                 arrivals,
                 samples: producer,
             });

@@ -1,25 +1,26 @@
-//! The subscribers of one shard.
+//! The subscribers of one shard, and what they are told of all shards.
+//!
+//! Owner: the shard. It reads the trades and follows the best prices of every shard, in tasks of
+//! its own, and writes a line once for all its subscribers. Nothing here waits for a subscriber:
+//! one that is too far behind is cut.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
-use std::sync::Arc;
 use std::time::Duration;
 
 use corelane::net::TcpStream;
 use corelane::task::yield_now;
 use corelane::time::timeout;
-use corelane_primitives::Consumer;
 
 use super::crew::Crew;
-use super::door::{Door, Hall};
-use super::publish::{Audience, News};
 use super::subscriber::Subscriber;
+use super::tops::{Boards, Directory, Listing};
+use crate::feed::{
+    Best, ReaderReport, ShardSummary, Symbol, TopsReport, Trade, write_top, write_trade,
+};
 
 /// Subscribers of one shard at most; each can have a MiB waiting for it.
 const SUBSCRIBERS_MAX: usize = 16_384;
-
-/// Blocks of lines that are passed on before other tasks of the shard have their turn.
-const BATCH_MAX: usize = 16;
 
 /// How long subscribers may take at the end to fetch what is theirs.
 const FLUSH_LIMIT: Duration = Duration::from_secs(3);
@@ -28,40 +29,31 @@ const FLUSH_LIMIT: Duration = Duration::from_secs(3);
 #[derive(Debug)]
 pub(super) struct Hub {
     shard: usize,
-    audience: Arc<Audience>,
+    boards: Boards,
     subscribers: RefCell<Vec<Rc<Subscriber>>>,
-    /// Of each shard that has books, who waits for their best prices.
-    sources: Vec<Source>,
     crew: Crew,
     served: Cell<u64>,
     cut: Cell<u64>,
-}
-
-/// A shard that has books.
-#[derive(Debug)]
-struct Source {
-    ask: Door<usize>,
-    /// It has been asked for its best prices, and has not answered yet.
-    asked: Cell<bool>,
-    waiting: RefCell<Vec<Rc<Subscriber>>>,
+    reader: Cell<ReaderReport>,
+    tops: Cell<TopsReport>,
 }
 
 impl Hub {
-    /// Nobody yet. Best prices are asked for through these doors, one a shard.
-    pub(super) fn new(shard: usize, audience: Arc<Audience>, asks: Vec<Door<usize>>) -> Self {
-        let source = |ask| Source {
-            ask,
-            asked: Cell::new(false),
-            waiting: RefCell::default(),
+    /// Nobody yet. The best prices of all shards stand on `boards`.
+    pub(super) fn new(shard: usize, boards: Boards) -> Self {
+        let reader = ReaderReport {
+            shard,
+            ..ReaderReport::default()
         };
         Self {
             shard,
-            audience,
+            boards,
             subscribers: RefCell::default(),
-            sources: asks.into_iter().map(source).collect(),
             crew: Crew::default(),
             served: Cell::new(0),
             cut: Cell::new(0),
+            reader: Cell::new(reader),
+            tops: Cell::default(),
         }
     }
 
@@ -70,14 +62,17 @@ impl Hub {
         self.subscribers.borrow().len()
     }
 
-    /// How many have been accepted.
-    pub(super) fn served(&self) -> u64 {
-        self.served.get()
+    /// What the shard has read of the trades.
+    pub(super) fn reader(&self) -> ReaderReport {
+        self.reader.get()
     }
 
-    /// How many of them have been cut.
-    pub(super) fn cut(&self) -> u64 {
-        self.cut.get()
+    /// Adds what was counted.
+    pub(super) fn report(&self, summary: &mut ShardSummary) {
+        summary.served += self.served.get();
+        summary.cut += self.cut.get();
+        summary.reader = self.reader.get();
+        summary.tops.add(&self.tops.get());
     }
 
     /// Takes a subscriber in, unless there are too many; then the connection closes. The first that
@@ -88,80 +83,103 @@ impl Hub {
         }
         let subscriber = Rc::new(Subscriber::default());
         self.served.set(self.served.get() + 1);
-        // In this order: what changes after the prices were written down is passed on.
-        self.change(|all| all.push(Rc::clone(&subscriber)));
-        for source in &self.sources {
-            source.bring_up(&subscriber, self.shard);
-        }
+        self.subscribers.borrow_mut().push(Rc::clone(&subscriber));
+        let lines = self.best_prices();
+        self.keep(|other| !std::ptr::eq(other, &*subscriber) || other.push(&lines));
         let hub = Rc::clone(self);
         self.crew.start(async move {
             subscriber.serve(stream).await;
-            let stays = |other: &Rc<Subscriber>| !Rc::ptr_eq(other, &subscriber);
-            hub.change(|all| all.retain(stays));
-            for source in &hub.sources {
-                source.waiting.borrow_mut().retain(stays);
-            }
+            let mut subscribers = hub.subscribers.borrow_mut();
+            subscribers.retain(|other| !Rc::ptr_eq(other, &subscriber));
         });
         true
     }
 
-    fn change(&self, change: impl FnOnce(&mut Vec<Rc<Subscriber>>)) {
-        let mut subscribers = self.subscribers.borrow_mut();
-        change(&mut subscribers);
-        self.audience.set(self.shard, subscribers.len());
-    }
-
-    /// Passes on what comes over every lane that is brought, until all of them have ended.
-    pub(super) async fn pass_on_all(self: Rc<Self>, mut lanes: Hall<Consumer<News>>) {
-        let crew = Crew::default();
-        while let Some(lane) = lanes.next().await {
-            crew.start(Rc::clone(&self).pass_on(lane));
+    /// A line for each symbol of all shards, read where its owner sets it.
+    fn best_prices(&self) -> Vec<u8> {
+        let mut lines = Vec::new();
+        for listing in self
+            .boards
+            .iter()
+            .flat_map(|board| board.get_cloned().to_vec())
+        {
+            let best = listing.top.read(|words| Best::from_words(*words));
+            write_best(&mut lines, listing.symbol, best);
+            self.count(|tops| tops.reads += 1);
         }
-        crew.done().await;
+        lines
     }
 
-    async fn pass_on(self: Rc<Self>, mut lane: Consumer<News>) {
-        while lane.ready().await {
-            for news in lane.read_chunk(BATCH_MAX) {
-                match news {
-                    News::Lines(lines) => self.keep(|subscriber| subscriber.push(&lines)),
-                    // Whoever has a hole in what was sent is better off with a new connection.
-                    News::Missed => self.keep(|_| false),
-                    News::Snapshot { owner, lines } => self.tell_new(&self.sources[owner], &lines),
-                }
+    /// Follows the best prices of all shards, each to its end, by tasks of `crew`.
+    pub(super) fn follow_all(self: &Rc<Self>, crew: &Crew) {
+        for board in self.boards.iter() {
+            crew.start(Rc::clone(self).follow_board(board.clone(), crew.clone()));
+        }
+    }
+
+    async fn follow_board(self: Rc<Self>, board: Directory, crew: Crew) {
+        let (mut changes, mut known) = (board.changes(), 0);
+        while let Some(listings) = changes.next().await {
+            for listing in &listings[known..] {
+                crew.start(Rc::clone(&self).follow(listing.clone()));
             }
-            lane.notify();
+            known = listings.len();
+        }
+    }
+
+    async fn follow(self: Rc<Self>, listing: Listing) {
+        let (mut changes, mut line) = (listing.top.changes(), Vec::new());
+        while let Some(words) = changes.next().await {
+            self.count(|tops| tops.followed += 1);
+            if self.subscribers() > 0 {
+                line.clear();
+                write_best(&mut line, listing.symbol, Best::from_words(words));
+                self.keep(|subscriber| subscriber.push(&line));
+            }
+            // A signal that is set all the time always has another one.
             yield_now().await;
         }
+        self.count(|tops| tops.skipped += changes.stats().dropped);
     }
 
-    /// Passes a shard's best prices on to those who wait for them.
-    fn tell_new(&self, source: &Source, lines: &[u8]) {
-        source.asked.set(false);
-        let mut slow = source.waiting.take();
-        slow.retain(|subscriber| !subscriber.push(lines));
-        if !slow.is_empty() {
-            self.keep(|kept| !slow.iter().any(|slow| std::ptr::eq(&**slow, kept)));
+    fn count(&self, count: impl FnOnce(&mut TopsReport)) {
+        let mut tops = self.tops.get();
+        count(&mut tops);
+        self.tops.set(tops);
+    }
+
+    /// Tells all subscribers `trades`, behind which the shard's feed has counted `reader`.
+    pub(super) fn tell_trades(&self, trades: &[Trade], reader: ReaderReport) {
+        let before = self.reader.replace(ReaderReport {
+            shard: self.shard,
+            ..reader
+        });
+        if reader.dropped > before.dropped {
+            // Whoever has a hole in what was sent is better off with a new connection.
+            self.keep(|_| false);
         }
+        if trades.is_empty() || self.subscribers() == 0 {
+            return;
+        }
+        let mut lines = Vec::new();
+        for trade in trades {
+            write_trade(&mut lines, trade).expect("writing to memory does not fail");
+        }
+        self.keep(|subscriber| subscriber.push(&lines));
     }
 
     /// Cuts all subscribers that `is_kept` does not want to keep.
     fn keep(&self, is_kept: impl Fn(&Subscriber) -> bool) {
         let mut cut = 0;
-        let judge = |subscriber: &mut Rc<Subscriber>| {
+        self.subscribers.borrow_mut().retain(|subscriber| {
             let kept = is_kept(subscriber);
             if !kept {
                 subscriber.cut();
                 cut += 1;
             }
             kept
-        };
-        let mut subscribers = self.subscribers.borrow_mut();
-        subscribers.retain_mut(judge);
-        if cut > 0 {
-            self.audience.set(self.shard, subscribers.len());
-            self.cut.set(self.cut.get() + cut);
-        }
+        });
+        self.cut.set(self.cut.get() + cut);
     }
 
     /// Sends all subscribers what is left for them, and closes. Who is too slow for that is cut.
@@ -177,66 +195,30 @@ impl Hub {
     }
 }
 
-impl Source {
-    /// Asks for the best prices on behalf of `subscriber`, which it has not told any yet.
-    fn bring_up(&self, subscriber: &Rc<Subscriber>, here: usize) {
-        self.waiting.borrow_mut().push(Rc::clone(subscriber));
-        if !self.asked.replace(true) && self.ask.bring(here).is_err() {
-            unreachable!("a door has room for one question a shard");
-        }
-    }
+fn write_best(lines: &mut Vec<u8>, symbol: Symbol, best: Best) {
+    write_top(lines, symbol, best.id, &best.top).expect("writing to memory does not fail");
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::door::door;
+    use super::super::tape;
+    use super::super::tops::{Tops, boards};
     use super::*;
-    use crate::feed::OUTBOX_BYTES_MAX;
+    use crate::feed::{Books, Decimal, Generator, KEPT_UPDATES_MAX, OUTBOX_BYTES_MAX, Options};
     use corelane::net::TcpListener;
-    use corelane_primitives::lane;
     use std::io::{self, Read};
     use std::net::TcpStream as StdStream;
+    use std::sync::Arc;
 
-    /// Runs a hub with one subscriber, sends it `news`, and says what it got and whether it was
-    /// cut.
-    fn serve(news: Vec<News>) -> (String, u64) {
-        let served = corelane::Runtime::builder().shards(1).run(|| async {
+    fn on_a_shard<F>(test: impl FnOnce(TcpListener) -> F + 'static)
+    where
+        F: Future<Output = io::Result<()>> + 'static,
+    {
+        let ran = corelane::Runtime::builder().shards(1).run(|| async {
             let listener = TcpListener::bind("127.0.0.1:0")?;
-            let mut client = StdStream::connect(listener.local_addr()?)?;
-            let (stream, _) = listener.accept().await?;
-            let hub = Rc::new(Hub::new(0, Arc::new(Audience::new(1)), Vec::new()));
-            assert!(hub.join(stream));
-            let (mut producer, consumer) = lane(8);
-            let (brings, hall) = door(1);
-            brings.bring(consumer).unwrap();
-            producer.push_batch(&mut news.into_iter());
-            assert!(producer.slots() > 0, "all of it is in the lane");
-            drop((producer, brings));
-            Rc::clone(&hub).pass_on_all(hall).await;
-            hub.finish().await;
-            assert_eq!((hub.subscribers(), hub.served()), (0, 1));
-            let mut got = String::new();
-            client.read_to_string(&mut got)?;
-            Ok::<_, io::Error>((got, hub.cut()))
+            test(listener).await
         });
-        served.unwrap().unwrap()
-    }
-
-    fn lines(text: &str) -> News {
-        News::Lines(Arc::from(text.as_bytes()))
-    }
-
-    #[test]
-    fn what_is_left_is_sent_before_the_end() {
-        let news = vec![lines("1\n2\n"), lines("3\n")];
-        assert_eq!(serve(news), ("1\n2\n3\n".to_owned(), 0));
-        assert_eq!(serve(Vec::new()), (String::new(), 0));
-    }
-
-    #[test]
-    fn a_subscriber_that_missed_lines_is_cut() {
-        let (got, cut) = serve(vec![News::Missed, lines("1\n")]);
-        assert_eq!((got.as_str(), cut), ("", 1));
+        ran.unwrap().unwrap();
     }
 
     /// A subscriber of `hub` and its client.
@@ -247,54 +229,136 @@ mod tests {
         Ok(client)
     }
 
+    fn lines_of(mut client: StdStream) -> io::Result<String> {
+        let mut got = String::new();
+        client.read_to_string(&mut got).map(|_| got)
+    }
+
+    fn trade(id: u64) -> Trade {
+        let one = Decimal::from_units(100_000_000);
+        Trade {
+            symbol: "ES".parse().unwrap(),
+            id,
+            price: one,
+            quantity: one,
+        }
+    }
+
+    fn trade_lines(ids: impl IntoIterator<Item = u64>) -> String {
+        let line = |id| format!(r#"{{"symbol":"ES","id":{id},"trade":{{"price":1,"qty":1}}}}"#);
+        ids.into_iter().map(|id| line(id) + "\n").collect()
+    }
+
     #[test]
-    fn only_who_is_new_is_told_the_best_prices() {
-        let told = corelane::Runtime::builder().shards(1).run(|| async {
-            let listener = TcpListener::bind("127.0.0.1:0")?;
-            let (ask, mut asks) = door(1);
-            let hub = Rc::new(Hub::new(0, Arc::new(Audience::new(1)), vec![ask]));
-            let mut clients = vec![join(&hub, &listener).await?, join(&hub, &listener).await?];
-            // One question for both, and another one only after the answer.
-            assert_eq!(asks.next().await, Some(0));
-            hub.tell_new(&hub.sources[0], b"old\n");
-            clients.push(join(&hub, &listener).await?);
-            assert_eq!(asks.next().await, Some(0));
-            hub.keep(|subscriber| subscriber.push(b"line\n"));
-            hub.tell_new(&hub.sources[0], b"new\n");
-            hub.tell_new(&hub.sources[0], b"nobody\n");
+    fn trades_are_told_to_the_last_before_the_end() {
+        on_a_shard(|listener| async move {
+            let options = Options::from_args(["market-feed"]).unwrap();
+            let (topic, mut feeds) = tape::tape(&options, 1);
+            let hub = Rc::new(Hub::new(0, boards(1)));
+            let client = join(&hub, &listener).await?;
+            let reading = corelane::spawn(tape::read(feeds.remove(0), Rc::clone(&hub)));
+            let published = topic.publish_batch((1..=1_000).map(trade)).await;
+            assert_eq!(published.ok(), Some(1_000));
+            drop(topic);
+            reading.await.unwrap();
             hub.finish().await;
-            let read = |mut client: StdStream| {
-                let mut got = String::new();
-                client.read_to_string(&mut got).map(|_| got)
-            };
-            clients
-                .into_iter()
-                .map(read)
-                .collect::<io::Result<Vec<_>>>()
+            assert_eq!(
+                (hub.subscribers(), hub.served.get(), hub.cut.get()),
+                (0, 1, 0)
+            );
+            let reader = hub.reader();
+            assert_eq!((reader.delivered, reader.dropped), (1_000, 0));
+            assert_eq!(lines_of(client)?, trade_lines(1..=1_000));
+            Ok(())
         });
-        let told = told.unwrap().unwrap();
-        assert_eq!(told, ["old\nline\n", "old\nline\n", "line\nnew\n"]);
+    }
+
+    #[test]
+    fn subscribers_that_missed_trades_are_cut() {
+        on_a_shard(|listener| async move {
+            for (policy, kept) in [("drop-new", [1, 2]), ("drop-oldest", [4, 5])] {
+                let args = ["--trades-capacity", "2", "--trades-overflow", policy];
+                let args = ["market-feed"].into_iter().chain(args);
+                let (topic, mut feeds) = tape::tape(&Options::from_args(args).unwrap(), 1);
+                let hub = Rc::new(Hub::new(0, boards(1)));
+                let early = join(&hub, &listener).await?;
+                for id in 1..=5 {
+                    assert!(topic.try_publish(trade(id)).is_ok(), "{policy}");
+                }
+                let reading = corelane::spawn(tape::read(feeds.remove(0), Rc::clone(&hub)));
+                while hub.reader().delivered == 0 {
+                    yield_now().await;
+                }
+                let late = join(&hub, &listener).await?;
+                assert!(topic.try_publish(trade(6)).is_ok(), "{policy}");
+                drop(topic);
+                reading.await.unwrap();
+                hub.finish().await;
+                let reader = hub.reader();
+                assert_eq!((reader.delivered, reader.dropped), (3, 3), "{kept:?}");
+                assert_eq!((hub.served.get(), hub.cut.get()), (2, 1));
+                assert_eq!(lines_of(early)?, "");
+                assert_eq!(lines_of(late)?, trade_lines([6]));
+            }
+            Ok(())
+        });
+    }
+
+    /// An owner whose books have had the first updates of the embedded feed.
+    fn owner(board: Directory) -> (Tops, Books) {
+        let (mut tops, mut books) = (Tops::new(board), Books::new(KEPT_UPDATES_MAX));
+        for update in Generator::new(1).take(100) {
+            books.apply(update).unwrap();
+        }
+        books.iter().for_each(|book| tops.set(book));
+        tops.list();
+        (tops, books)
+    }
+
+    #[test]
+    fn who_is_new_is_told_the_best_prices_and_then_what_changes() {
+        on_a_shard(|listener| async move {
+            let boards = boards(2);
+            let hub = Rc::new(Hub::new(0, Arc::clone(&boards)));
+            let following = Crew::default();
+            let before = join(&hub, &listener).await?;
+            hub.follow_all(&following);
+            let (mut tops, books) = owner(boards[1].clone());
+            while hub.tops.get().followed < 5 {
+                yield_now().await;
+            }
+            join(&hub, &listener).await?;
+            assert_eq!(hub.tops.get().reads, 5);
+            let book = books.iter().next().unwrap();
+            tops.set(book);
+            tops.close();
+            boards[0].close();
+            following.done().await;
+            hub.finish().await;
+            let mut line = Vec::new();
+            write_best(&mut line, book.symbol(), Best::from(book));
+            let told = lines_of(before)?;
+            assert!(told.ends_with('\n') && told.lines().count() >= 5, "{told}");
+            assert!(told.contains(&String::from_utf8(line).unwrap()), "{told}");
+            let counted = hub.tops.get();
+            let mut set = TopsReport::default();
+            tops.report(&mut set);
+            // The followers came behind the first set of each, which they were given.
+            assert_eq!(counted.followed + counted.skipped, set.sets);
+            Ok(())
+        });
     }
 
     #[test]
     fn a_new_one_that_cannot_take_the_best_prices_is_cut() {
-        let ran = corelane::Runtime::builder().shards(1).run(|| async {
-            let listener = TcpListener::bind("127.0.0.1:0")?;
-            let (ask, mut asks) = door(1);
-            let hub = Rc::new(Hub::new(0, Arc::new(Audience::new(1)), vec![ask]));
-            let _client = join(&hub, &listener).await?;
-            assert_eq!(asks.next().await, Some(0));
-            hub.tell_new(&hub.sources[0], &vec![b'x'; OUTBOX_BYTES_MAX + 1]);
-            assert_eq!((hub.cut(), hub.subscribers()), (1, 0));
-            hub.finish().await;
-            // Who leaves does not wait any more.
+        on_a_shard(|listener| async move {
+            let hub = Rc::new(Hub::new(0, boards(1)));
             let client = join(&hub, &listener).await?;
-            assert_eq!(hub.sources[0].waiting.borrow().len(), 1);
+            hub.keep(|subscriber| subscriber.push(&vec![b'x'; OUTBOX_BYTES_MAX + 1]));
+            assert_eq!((hub.cut.get(), hub.subscribers()), (1, 0));
             hub.finish().await;
-            assert!(hub.sources[0].waiting.borrow().is_empty());
-            drop(client);
-            Ok::<_, io::Error>(())
+            assert_eq!(lines_of(client)?, "");
+            Ok(())
         });
-        ran.unwrap().unwrap();
     }
 }

@@ -25,6 +25,8 @@ pub(super) struct Sample {
     progress: Progress,
     ages: Ages,
     subscribers: usize,
+    /// Trades that the shard's reader has lost.
+    dropped: u64,
 }
 
 /// Sends a sample a second until the run ends. The clock of all shards is one, so they agree on the
@@ -48,6 +50,7 @@ pub(super) async fn sample(
             progress,
             ages,
             subscribers: hub.subscribers(),
+            dropped: hub.reader().dropped,
         };
         if samples.push(sample).is_err() {
             unreachable!("there is room, and only this end takes it");
@@ -72,6 +75,8 @@ pub(super) async fn show(run: Arc<Run>, mut shards: Vec<Consumer<Sample>>) {
                 gaps,
                 refused,
                 lane_peak,
+                tops,
+                trades,
                 rings,
             } = sample.progress;
             updates += applied;
@@ -79,6 +84,9 @@ pub(super) async fn show(run: Arc<Run>, mut shards: Vec<Consumer<Sample>>) {
             line.gaps += gaps;
             line.refused += refused;
             line.lane_peak = line.lane_peak.max(lane_peak);
+            line.tops += tops;
+            line.trades += trades;
+            line.dropped += sample.dropped;
             for ring in &rings {
                 line.rings.get_or_insert_default().add(ring);
             }

@@ -2,8 +2,11 @@
 //!
 //! Bytes of an input are decoded by a task on one shard. Updates go over a lane to the shard that
 //! owns their symbol, one lane a pair of shards that has something to say to the other. There a
-//! task a lane applies them to that shard's books. Where subscribers are, what changed goes on as
-//! lines over another lane to each shard that has some.
+//! task a lane applies them to that shard's books.
+//!
+//! What the books say goes to all shards. The best prices of a symbol are a signal, which its owner
+//! sets once a batch, and which any shard reads or follows. Trades go to one topic, which every
+//! shard reads. From there they go to the subscribers of the shard, as lines.
 //!
 //! The embedded feed has no bytes. Its decoders pack updates into [`words`](crate::words) and push
 //! them into a ring of the owner, which refuses what it has no room for: that is counted, the book
@@ -14,12 +17,13 @@
 //! shard is sent a handle of it, which is relocated when it arrives.
 //!
 //! A full lane makes a decoder wait, so nothing is lost on the way to a book. Nothing waits for a
-//! subscriber: one that is behind is cut. A new one is told the best prices as they are.
+//! subscriber: one that is behind is cut. A new one is told the best prices as they are: its shard
+//! reads the signals.
 //! Connections are accepted on shard 0 and handed round; each then lives on one shard.
 //!
 //! The end comes from the inputs, a time, a signal or, with `--strict`, a malformed line. It runs
-//! through the pipeline in its order: inputs end, lanes run dry, books are closed, subscribers get
-//! what is left. The module `worker` has that order for one shard.
+//! through the pipeline in its order: inputs end, lanes run dry, signals and topic are closed,
+//! subscribers get what is left. The module `worker` has that order for one shard.
 
 mod accept;
 #[cfg(test)]
@@ -37,7 +41,6 @@ mod input;
 mod intake;
 mod live;
 mod owner;
-mod publish;
 mod reader;
 mod ringside;
 mod routes;
@@ -45,6 +48,8 @@ mod run;
 mod signals;
 mod start;
 mod subscriber;
+mod tape;
+mod tops;
 mod turnstile;
 mod worker;
 

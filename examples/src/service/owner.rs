@@ -1,20 +1,18 @@
 //! The books of one shard, and the tasks that apply what comes over the lanes.
 
 use std::cell::RefCell;
-use std::future::poll_fn;
 use std::rc::Rc;
-use std::task::{Context, Poll};
 
 use corelane::task::yield_now;
 use corelane::time::Instant;
-use corelane_primitives::Consumer;
+use corelane_primitives::{Consumer, Topic};
 
 use super::crew::Crew;
 use super::door::Hall;
-use super::publish::Publisher;
 use super::ringside::Ringside;
 use super::routes::{LANE_SLOTS, Timed};
-use crate::feed::{Ages, Books, KEPT_UPDATES_MAX, RingReport, ShardSummary, Symbol, Update};
+use super::tops::Tops;
+use crate::feed::{Ages, Books, KEPT_UPDATES_MAX, RingReport, ShardSummary, Symbol, Trade, Update};
 
 /// Updates that are applied before other tasks of the shard have their turn: a whole lane, since
 /// there may be many decoders that fill it. Takes about a hundred µs.
@@ -27,7 +25,7 @@ pub(super) struct Owner(pub(super) RefCell<State>);
 #[derive(Debug)]
 pub(super) struct State {
     books: Books,
-    publisher: Option<Publisher>,
+    tops: Tops,
     updates: u64,
     gaps: u64,
     refused: u64,
@@ -39,8 +37,9 @@ pub(super) struct State {
     decoded: Vec<(Instant, u64)>,
     /// Of one batch: whose best prices changed.
     touched: Vec<Symbol>,
-    /// Of one batch: whether anybody listens.
-    has_audience: bool,
+    /// Applied trades that are not published yet.
+    trades: Vec<Trade>,
+    published: u64,
     /// What comes over rings, if the feed is the embedded one.
     pub(super) ringside: Option<Ringside>,
 }
@@ -52,15 +51,17 @@ pub(super) struct Progress {
     pub(super) gaps: u64,
     pub(super) refused: u64,
     pub(super) lane_peak: u64,
+    pub(super) tops: u64,
+    pub(super) trades: u64,
     pub(super) rings: Vec<RingReport>,
 }
 
 impl Owner {
-    /// No books yet. What changes goes to `publisher`, if there is one.
-    pub(super) fn new(publisher: Option<Publisher>) -> Self {
+    /// No books yet. Their best prices will be those of `tops`.
+    pub(super) fn new(tops: Tops) -> Self {
         Self(RefCell::new(State {
             books: Books::new(KEPT_UPDATES_MAX),
-            publisher,
+            tops,
             updates: 0,
             gaps: 0,
             refused: 0,
@@ -69,42 +70,46 @@ impl Owner {
             ages_before: Ages::default(),
             decoded: Vec::new(),
             touched: Vec::new(),
-            has_audience: false,
+            trades: Vec::new(),
+            published: 0,
             ringside: None,
         }))
     }
 
-    /// Applies what comes over every lane that is brought, until all of them have ended.
-    pub(super) async fn apply_all(self: Rc<Self>, mut lanes: Hall<Consumer<Timed>>) {
+    /// Applies what comes over every lane that is brought, until all of them have ended. Trades go
+    /// to `topic`.
+    pub(super) async fn apply_all(
+        self: Rc<Self>,
+        mut lanes: Hall<Consumer<Timed>>,
+        topic: Topic<Trade>,
+    ) {
         let crew = Crew::default();
         while let Some(lane) = lanes.next().await {
-            crew.start(Rc::clone(&self).apply(lane));
+            crew.start(Rc::clone(&self).apply(lane, topic.clone()));
         }
         crew.done().await;
     }
 
-    async fn apply(self: Rc<Self>, mut lane: Consumer<Timed>) {
+    async fn apply(self: Rc<Self>, mut lane: Consumer<Timed>, topic: Topic<Trade>) {
+        let mut trades = Vec::new();
         while lane.ready().await {
             self.0.borrow_mut().apply_batch(&mut lane);
             lane.notify();
+            self.publish(&topic, &mut trades).await;
             yield_now().await;
         }
     }
 
-    /// Sends every shard that asks the best prices, until nobody can ask any more.
-    pub(super) async fn answer_all(self: Rc<Self>, mut asks: Hall<usize>) {
-        while let Some(shard) = asks.next().await {
-            poll_fn(|cx| self.poll_snapshot(cx, shard)).await;
+    /// Publishes the trades that were applied; waits where a reader makes it. `spent` is empty
+    /// before and after, and keeps its memory.
+    pub(super) async fn publish(&self, topic: &Topic<Trade>, spent: &mut Vec<Trade>) {
+        std::mem::swap(&mut self.0.borrow_mut().trades, spent);
+        if spent.is_empty() {
+            return;
         }
-    }
-
-    fn poll_snapshot(&self, cx: &mut Context<'_>, to: usize) -> Poll<()> {
-        let state = &mut *self.0.borrow_mut();
-        match &mut state.publisher {
-            Some(publisher) => publisher.poll_snapshot(cx, to, &state.books),
-            // It is over.
-            None => Poll::Ready(()),
-        }
+        let published = topic.publish_batch(spent.drain(..)).await;
+        let published = published.expect("a topic ends with its last handle alone");
+        self.0.borrow_mut().published += published as u64;
     }
 
     /// What has been counted; the ages since the last call go into `ages`.
@@ -118,21 +123,17 @@ impl Owner {
         Progress {
             updates: state.updates,
             gaps: state.gaps,
-            refused: refused
-                + state.refused
-                + state.publisher.as_ref().map_or(0, Publisher::refused),
+            refused: refused + state.refused,
             lane_peak: state.lane_peak,
+            tops: state.tops.sets(),
+            trades: state.published,
             rings,
         }
     }
 
-    /// Ends the publishing: subscribers get no more lines.
-    pub(super) async fn end_publishing(&self) {
-        let publisher = self.0.borrow_mut().publisher.take();
-        if let Some(publisher) = publisher {
-            let refused = publisher.finish().await;
-            self.0.borrow_mut().refused += refused;
-        }
+    /// Ends the best prices: who follows them gets the last ones, and then the end.
+    pub(super) fn end_tops(&self) {
+        self.0.borrow().tops.close();
     }
 
     /// The final state of books and counts.
@@ -145,23 +146,16 @@ impl Owner {
             ages: state.ages_before.clone(),
             lane_peak: state.lane_peak,
             refused: state.refused,
+            published: state.published,
             ..ShardSummary::default()
         };
         if let Some(ringside) = &state.ringside {
             ringside.close(&mut summary);
         }
+        state.tops.report(&mut summary.tops);
         summary.close_books(&state.books);
         summary
     }
-}
-
-/// Which best prices subscribers are told.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Tops {
-    /// Each that an update leads to.
-    Each,
-    /// The last ones of the batch, as an update of several levels comes in several words.
-    Last,
 }
 
 impl State {
@@ -173,60 +167,46 @@ impl State {
 
     /// Applies a batch.
     pub(super) fn apply_all(&mut self, updates: impl Iterator<Item = Timed>) {
-        self.begin();
         for Timed { decoded, update } in updates {
-            self.apply(decoded, update, Tops::Each);
+            self.apply(decoded, update);
         }
         self.finish();
     }
 
-    /// Begins a batch.
-    pub(super) fn begin(&mut self) {
-        let publisher = self.publisher.as_ref();
-        self.has_audience = publisher.is_some_and(Publisher::has_audience);
-    }
-
     /// Applies one update of a batch.
-    pub(super) fn apply(&mut self, decoded: Instant, update: Update, tops: Tops) {
+    pub(super) fn apply(&mut self, decoded: Instant, update: Update) {
         match self.decoded.last_mut() {
             Some((last, count)) if *last == decoded => *count += 1,
             Some(_) | None => self.decoded.push((decoded, 1)),
         }
-        let mut publisher = self.publisher.as_mut().filter(|_| self.has_audience);
-        if let Some(publisher) = &mut publisher {
-            publisher.note(&update);
-        }
+        let trade = match &update {
+            Update::Trade(trade) => Some(*trade),
+            Update::Snapshot(_) | Update::Depth(_) | Update::Ticker(_) => None,
+        };
         let Ok((change, book)) = self.books.apply(update) else {
             self.refused += 1;
             return;
         };
         self.updates += 1;
         self.gaps += u64::from(change.gap);
-        let Some(publisher) = publisher.filter(|_| change.top) else {
-            return;
-        };
-        let symbol = book.symbol();
-        match tops {
-            Tops::Each => publisher.top(book),
-            Tops::Last if self.touched.contains(&symbol) => {}
-            Tops::Last => self.touched.push(symbol),
+        self.trades.extend(trade);
+        if change.top && !self.touched.contains(&book.symbol()) {
+            self.touched.push(book.symbol());
         }
     }
 
-    /// Ends a batch. The clock is read once, behind its last update.
+    /// Ends a batch: sets the best prices that it changed. The clock is read once, behind its last
+    /// update.
     pub(super) fn finish(&mut self) {
         let applied = Instant::now();
         for (decoded, count) in self.decoded.drain(..) {
             let age = applied.duration_since(decoded);
             self.ages.record_many(age.as_nanos() as u64, count);
         }
-        let Some(publisher) = self.publisher.as_mut().filter(|_| self.has_audience) else {
-            return;
-        };
         for symbol in self.touched.drain(..) {
             let book = self.books.book(symbol);
-            publisher.top(book.expect("what was touched is there"));
+            self.tops.set(book.expect("what was touched is there"));
         }
-        publisher.send();
+        self.tops.list();
     }
 }

@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use corelane::task::yield_now;
 use corelane::time::Instant;
-use corelane_primitives::{Consumer64, Parker, RingConsumer};
+use corelane_primitives::{Consumer64, Parker, RingConsumer, Topic};
 
 use super::crew::Crew;
 use super::desk::{Desk, Gauges};
-use super::owner::{Owner, State, Tops};
+use super::owner::{Owner, State};
 use super::routes::Timed;
-use crate::feed::{RingReport, ShardSummary, Update};
+use crate::feed::{RingReport, ShardSummary, Trade, Update};
 use crate::words::{Followers, Quote, WordError};
 
 /// Words that are applied before other tasks of the shard have their turn.
@@ -70,8 +70,8 @@ impl Ringside {
 }
 
 impl Owner {
-    /// Applies what comes over the rings, until both have ended.
-    pub(super) fn take_desk(self: &Rc<Self>, desk: Desk, crew: &Crew) {
+    /// Applies what comes over the rings, until both have ended. Trades go to `topic`.
+    pub(super) fn take_desk(self: &Rc<Self>, desk: Desk, topic: Topic<Trade>, crew: &Crew) {
         let ringside = Ringside {
             followers: desk.followers,
             gauges: desk.gauges,
@@ -79,7 +79,7 @@ impl Owner {
         };
         self.0.borrow_mut().ringside = Some(ringside);
         crew.start(Rc::clone(self).apply_words(desk.words, desk.waiting));
-        crew.start(Rc::clone(self).apply_fills(desk.fills));
+        crew.start(Rc::clone(self).apply_fills(desk.fills, topic));
     }
 
     async fn apply_words(self: Rc<Self>, mut words: Consumer64, waiting: Vec<Arc<Parker>>) {
@@ -94,11 +94,12 @@ impl Owner {
         self.0.borrow_mut().take_asides();
     }
 
-    async fn apply_fills(self: Rc<Self>, mut fills: RingConsumer<Timed>) {
-        let mut batch = Vec::new();
+    async fn apply_fills(self: Rc<Self>, mut fills: RingConsumer<Timed>, topic: Topic<Trade>) {
+        let (mut batch, mut trades) = (Vec::new(), Vec::new());
         while fills.ready().await {
             fills.pop_batch(&mut batch, FILLS_MAX);
             self.0.borrow_mut().apply_all(batch.drain(..));
+            self.publish(&topic, &mut trades).await;
             yield_now().await;
         }
     }
@@ -109,9 +110,8 @@ impl State {
         let Some(mut ringside) = self.ringside.take() else {
             unreachable!("only this puts it away, and back");
         };
-        self.begin();
         words.fold(WORDS_MAX, (), |(), word| {
-            let apply = |decoded, update| self.apply(decoded, update, Tops::Last);
+            let apply = |decoded, update| self.apply(decoded, update);
             if ringside.take_word(word, apply).is_err() {
                 ringside.malformed += 1;
             }
@@ -124,11 +124,10 @@ impl State {
         let Some(mut ringside) = self.ringside.take() else {
             unreachable!("only this puts it away, and back");
         };
-        self.begin();
         for follower in ringside.followers.iter_mut() {
             while let Some(snapshot) = follower.aside() {
                 let decoded = Instant::from_nanos(follower.decoded_ns());
-                self.apply(decoded, snapshot, Tops::Last);
+                self.apply(decoded, snapshot);
             }
         }
         self.finish();

@@ -4,7 +4,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use corelane::net::TcpStream;
-use corelane_primitives::{Consumer, Producer};
+use corelane_primitives::{Consumer, DetachedFeed, Producer, Topic};
 
 use super::accept::Arrival;
 use super::connections::Connections;
@@ -16,10 +16,11 @@ use super::input::Input;
 use super::intake::Tally;
 use super::live::{self, Sample};
 use super::owner::Owner;
-use super::publish::{Audience, News, Publisher};
 use super::routes::{Instruments, Routes, Timed};
 use super::run::Run;
-use crate::feed::ShardSummary;
+use super::tape;
+use super::tops::{Boards, Tops};
+use crate::feed::{ShardSummary, Trade};
 
 /// What a shard needs for its part and is no core's; sent to it as it is.
 #[derive(Debug)]
@@ -32,13 +33,13 @@ pub(super) struct Seat {
     /// Lanes with updates: those to here, and the doors of all shards.
     pub(super) lanes: Hall<Consumer<Timed>>,
     pub(super) lane_doors: Vec<Door<Consumer<Timed>>>,
-    /// The same for what subscribers are told; no doors where nobody is served.
-    pub(super) news: Hall<Consumer<News>>,
-    pub(super) news_doors: Vec<Door<Consumer<News>>>,
-    /// The same for shards that want to know the best prices as they are.
-    pub(super) asks: Hall<usize>,
-    pub(super) ask_doors: Vec<Door<usize>>,
-    pub(super) audience: Arc<Audience>,
+    /// Where the best prices of all shards stand.
+    pub(super) boards: Boards,
+    /// Whether subscribers may come.
+    pub(super) serves: bool,
+    /// Where trades go, and where those of all shards come from.
+    pub(super) topic: Topic<Trade>,
+    pub(super) trades: DetachedFeed<Trade>,
     pub(super) arrivals: Hall<Arrival>,
     pub(super) samples: Producer<Sample>,
 }
@@ -47,20 +48,19 @@ pub(super) struct Seat {
 /// for has ended on all shards, so that nothing is left on the way between two of them.
 pub(super) async fn work(instruments: Instruments, seat: Seat) -> ShardSummary {
     let run = seat.run;
-    let audience = Arc::clone(&seat.audience);
-    let hub = Rc::new(Hub::new(seat.shard, audience, seat.ask_doors));
-    let publisher = (!seat.news_doors.is_empty())
-        .then(|| Publisher::new(seat.shard, seat.audience, seat.news_doors));
-    let owner = Rc::new(Owner::new(publisher));
+    let owner = Rc::new(Owner::new(Tops::new(seat.boards[seat.shard].clone())));
+    let hub = Rc::new(Hub::new(seat.shard, Arc::clone(&seat.boards)));
     let tally = Rc::new(Tally::default());
-    let (applying, passing_on) = (Crew::default(), Crew::default());
-    applying.start(Rc::clone(&owner).apply_all(seat.lanes));
+    let (applying, reading) = (Crew::default(), Crew::default());
     if let Some(desk) = seat.desk {
-        owner.take_desk(desk, &applying);
+        owner.take_desk(desk, seat.topic.clone(), &applying);
     }
-    // It ends with the last shard that may ask, or with this one.
-    corelane::spawn(Rc::clone(&owner).answer_all(seat.asks)).detach();
-    passing_on.start(Rc::clone(&hub).pass_on_all(seat.news));
+    // From here on those who apply have the topic.
+    applying.start(Rc::clone(&owner).apply_all(seat.lanes, seat.topic));
+    reading.start(tape::read(seat.trades, Rc::clone(&hub)));
+    if seat.serves {
+        hub.follow_all(&reading);
+    }
     corelane::spawn(live::sample(
         Arc::clone(&run),
         Rc::clone(&owner),
@@ -80,16 +80,16 @@ pub(super) async fn work(instruments: Instruments, seat: Seat) -> ShardSummary {
     )
     .await;
     applying.done().await;
-    owner.end_publishing().await;
-    passing_on.done().await;
+    // Those who follow and read end behind the last of all shards.
+    owner.end_tops();
+    reading.done().await;
     hub.finish().await;
 
     let mut summary = owner.close();
     summary.malformed += tally.malformed.get();
     summary.refused += tally.refused.get() + tally.fills.get().total();
     summary.fills = tally.fills.get();
-    summary.served += hub.served();
-    summary.cut += hub.cut();
+    hub.report(&mut summary);
     summary
 }
 

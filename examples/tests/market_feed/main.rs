@@ -8,6 +8,7 @@
 
 mod bad_input;
 mod clients;
+mod flows;
 mod listening;
 mod overload;
 mod program;

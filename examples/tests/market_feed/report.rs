@@ -1,6 +1,6 @@
 //! What a run tells: the JSON report, its text, and the line a second.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::program::Program;
 use crate::scratch::Scratch;
@@ -21,25 +21,14 @@ fn the_embedded_feed_shows_a_line_a_second_and_reports() {
     let ended = program.interrupt();
     ended.expect_status(0);
     assert_eq!(ended.stderr, "");
-    for part in [
-        "/s",
-        "age ",
-        "ring ",
-        "peak ",
-        "gaps 0",
-        "refused 0",
-        "subs 0",
-        "busy ",
-    ] {
-        assert!(live.contains(part), "{part} is missing in {live}");
-    }
+    expect_live(&live);
     assert!(!ended.stdout.contains('\x1b'), "{ended:#?}");
 
     let report = scratch.json("report.json");
     assert_eq!(
         keys(&report),
         "age_ns books driver fills gaps holes lane_peak malformed refused relocations rings \
-         seconds shards subscribers updates updates_per_s"
+         seconds shards subscribers tops trades updates updates_per_s"
     );
     assert_eq!(keys(&report["driver"]), "name reason");
     assert_eq!(keys(&report["age_ns"]), "max p50 p99 p999");
@@ -47,6 +36,7 @@ fn the_embedded_feed_shows_a_line_a_second_and_reports() {
     // Each shard has got the table of instruments once.
     assert_eq!(report["relocations"], report["shards"]);
     expect_rings(&report);
+    expect_flows(&report);
     let books = report["books"].as_array().unwrap();
     let symbols: Vec<_> = books.iter().map(|book| &book["symbol"]).collect();
     assert_eq!(symbols, ["CL", "ES", "GC", "NQ", "ZN"]);
@@ -80,6 +70,49 @@ fn the_embedded_feed_shows_a_line_a_second_and_reports() {
     assert_eq!(counted, updates);
 }
 
+/// The line a second has every kind of number.
+fn expect_live(live: &str) {
+    for part in [
+        "/s",
+        "age ",
+        "ring ",
+        "peak ",
+        "gaps 0",
+        "refused 0",
+        "tops ",
+        "trades ",
+        "dropped 0",
+        "subs 0",
+        "busy ",
+    ] {
+        assert!(live.contains(part), "{part} is missing in {live}");
+    }
+}
+
+/// Signals and a topic whose counts agree with the books, on each shard.
+fn expect_flows(report: &Value) {
+    let tops = &report["tops"];
+    assert_eq!(keys(tops), "followed reads sets signals skipped versions");
+    assert_eq!(tops["signals"], 5);
+    assert!(tops["sets"].as_u64() >= Some(5), "{tops:#}");
+    assert_eq!(tops["sets"], tops["versions"]);
+    // Nobody is served, so nobody follows.
+    assert_eq!((&tops["followed"], &tops["reads"]), (&0.into(), &0.into()));
+
+    let trades = &report["trades"];
+    assert_eq!(keys(trades), "overflow published readers");
+    assert_eq!(trades["overflow"], "backpressure");
+    let books = report["books"].as_array().unwrap().iter();
+    let applied: u64 = books.map(|book| book["trades"].as_u64().unwrap()).sum();
+    assert_eq!(trades["published"], applied);
+    let readers = trades["readers"].as_array().unwrap();
+    assert_eq!(report["shards"], readers.len());
+    for (shard, reader) in readers.iter().enumerate() {
+        let expected = json!({ "shard": shard, "delivered": applied, "dropped": 0 });
+        assert_eq!(*reader, expected);
+    }
+}
+
 /// Rings that are empty at the end, have refused nothing, and know how old their oldest can be.
 fn expect_rings(report: &Value) {
     let rings = report["rings"].as_array().unwrap();
@@ -106,11 +139,11 @@ fn expect_rings(report: &Value) {
     let snapshots = report["books"].as_array().unwrap().len();
     assert_eq!(
         report["holes"],
-        serde_json::json!({ "discarded": 0, "snapshots": snapshots })
+        json!({ "discarded": 0, "snapshots": snapshots })
     );
     assert_eq!(
         report["fills"],
-        serde_json::json!({ "broken": 0, "timed_out": 0, "trips": 0 })
+        json!({ "broken": 0, "timed_out": 0, "trips": 0 })
     );
 }
 

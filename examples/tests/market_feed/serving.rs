@@ -77,7 +77,8 @@ fn told(served: &[Value], symbol: &Value) -> (Value, usize) {
     )
 }
 
-fn expect_told(served: &[Value], books: &Value) {
+/// Each subscriber's last best prices are those of the books, and it was told all trades.
+pub(crate) fn expect_told(served: &[Value], books: &Value) {
     for book in books.as_array().unwrap() {
         let (top, trades) = told(served, &book["symbol"]);
         assert_eq!(top["bid"], book["best_bid"]);

@@ -5,6 +5,7 @@ use super::gauge::{self, Gauge};
 use super::settings::Overflow;
 use super::state::{Core, Entry};
 use crate::feed::{FeedError, FeedStats, NextError};
+use crate::signal::Keep;
 use crate::topic::Cursor;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -23,6 +24,10 @@ pub(crate) struct Reader<T> {
     delivered: u64,
     room: Option<Room<T>>,
     end: Option<End>,
+    /// Whether it has yielded its error, or will next.
+    has_failed: bool,
+    /// Whether the last value, which the log has dropped for this feed, comes at the end after all.
+    regains: bool,
 }
 
 /// Why nothing more comes.
@@ -68,6 +73,8 @@ impl<T: Send + Sync> Reader<T> {
             delivered: 0,
             room,
             end: None,
+            has_failed: false,
+            regains: false,
         }
     }
 
@@ -87,11 +94,28 @@ impl<T> Reader<T> {
 
     pub(crate) fn stats(&self) -> FeedStats {
         let log = self.cursor.stats();
-        let taken = self.batch.len() - self.batch_at + usize::from(self.first.is_some());
+        let first = usize::from(self.first.is_some());
+        let at_hand = self.batch.len() - self.batch_at + first;
+        // The last value that was set together with the end is in no log.
+        let mark = self.core.state.mark();
+        let in_no_log = mark.is_last && mark.version.0 >= self.core.log.tail();
+        let beside = u64::from(in_no_log && mark.version.0 >= self.next + first as u64);
+        if self.has_failed {
+            let published = 1 + log.delivered + log.dropped + log.lag + beside;
+            return FeedStats {
+                delivered: self.delivered,
+                dropped: published - self.delivered,
+                lag: 0,
+            };
+        }
+        let to_come = match self.end {
+            None => beside,
+            Some(_) => 0,
+        };
         FeedStats {
             delivered: self.delivered,
-            lag: log.lag + taken as u64,
-            ..log
+            dropped: log.dropped - u64::from(self.regains),
+            lag: log.lag + at_hand as u64 + to_come,
         }
     }
 }
@@ -228,6 +252,8 @@ impl<T: Clone + Send + Sync> Reader<T> {
             let is_news = last.mark.version.0 >= self.next;
             is_news.then(|| Arc::clone(last))
         });
+        let was_dropped = |last: &Entry<T>| last.mark.version.0 < self.core.log.tail();
+        self.regains = last.as_ref().is_some_and(was_dropped);
         self.end = Some(End::Over);
         self.batch.extend(last);
     }
@@ -247,6 +273,7 @@ impl<T: Clone + Send + Sync> Reader<T> {
         self.batch_at = 0;
         self.room = None;
         self.end = Some(End::Failing);
+        self.has_failed = true;
         // It never looks at the log again, so it may not be who is woken for others.
         self.cursor.stop_waiting();
     }

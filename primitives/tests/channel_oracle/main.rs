@@ -4,6 +4,7 @@
 //! of them are woken, and that no other is. `PROPTEST_CASES` sets how many sequences are tried.
 #![cfg(not(corelane_loom))]
 
+#[path = "../support/rings.rs"]
 mod bell;
 mod line;
 #[path = "../support/oracle.rs"]
