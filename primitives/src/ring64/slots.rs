@@ -163,7 +163,7 @@ impl Slots {
         let mut expected = place | VALUE;
         let mut stands = |slot: &Slot| {
             // Acquire, partner Ring64Publish.
-            let there = slot.state.load(acquire(Site::Ring64ReadSlot)) == expected;
+            let there = slot.state.load(acquire(Site::Ring64ReadRun)) == expected;
             expected = expected.wrapping_add(STEP);
             there
         };
