@@ -9,6 +9,7 @@
 pub mod gates;
 mod lanes;
 mod mesh;
+mod primitives;
 mod rings;
 mod tasks;
 mod tcp;
@@ -25,6 +26,7 @@ pub fn entries() -> Vec<Entry> {
         lanes::entries(),
         tasks::entries(),
         mesh::entries(),
+        primitives::entries(),
         rings::entries(),
         tcp::entries(),
         thread_aware::entries(),

@@ -28,7 +28,7 @@ pub(crate) fn entries() -> Vec<Entry> {
 }
 
 /// Runs `main` on the first of two shards.
-fn on_two_shards<T, Fut>(
+pub(crate) fn on_two_shards<T, Fut>(
     params: &Params,
     idle: IdlePolicy,
     main: impl FnOnce() -> Fut + 'static,

@@ -17,6 +17,7 @@ mod measure;
 mod orchestrate;
 mod pairs;
 mod pin;
+mod primitives;
 mod relocation;
 mod report;
 mod results;
@@ -36,6 +37,13 @@ pub use measure::{Meter, Sample, Spent, clock_ns, count_allocations_by, process_
 pub use orchestrate::{Plan, run};
 pub use pairs::{Gate, LAP, Tally, on_two_cores, one_way, one_way_sample, round_trip};
 pub use pin::{Cores, allowed_cores, pin};
+pub use primitives::{
+    Crowd, Ear, Fairness, Hosted, ITEMS, Latest, LatestArc, Scenarios, Source, actor_entries,
+    fairness_entries, fold_sum, form_a_lossless, form_a_mpsc, form_a_propagation, form_a_topic,
+    get_arc_entries, get_entries, live_entries, live_mpsc_entries, lossless_entries,
+    overflow_new_entries, overflow_oldest_entries, queue_entries, set_entries, story_overflow_new,
+    story_overflow_oldest, topic_entries, watch_entries,
+};
 pub use relocation::{Relocating, Value, relocating_entries, shared_entries};
 pub use report::write_report;
 pub use rings::{

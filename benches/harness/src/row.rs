@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::primitives::rows::{self as primitives, PRIMITIVES};
 use crate::rings::rows::{FLOOD_ROWS, RING_ROWS, RINGS};
 use crate::{BenchError, Cores};
 
@@ -101,7 +102,7 @@ const fn served(row: &'static str, kind: Kind, ops: u64, what: &'static str) -> 
 /// Every row that exists, in the order in which a suite runs it.
 pub fn rows() -> impl Iterator<Item = &'static RowSpec> {
     let suites = [ROWS, &FLOOD_ROWS, RING_ROWS];
-    suites.into_iter().flatten()
+    suites.into_iter().flatten().chain(primitives::rows())
 }
 
 const ROWS: &[RowSpec] = &[
@@ -342,7 +343,7 @@ impl RowSpec {
     /// [`BenchError::Cores`] when the process may use too few.
     pub fn cores(&self) -> Result<Cores, BenchError> {
         match self.suite {
-            RINGS => Cores::allowed_or_one(),
+            RINGS | PRIMITIVES => Cores::allowed_or_one(),
             _ => Cores::allowed(),
         }
     }

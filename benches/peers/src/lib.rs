@@ -12,6 +12,7 @@ mod crossbeam_rows;
 mod glommio_rows;
 mod local_rows;
 mod monoio_rows;
+mod primitives;
 mod rings;
 mod rtrb_rows;
 mod thread_aware_rows;
@@ -31,6 +32,7 @@ pub fn entries() -> Vec<Entry> {
         compio_rows::entries(),
         thread_aware_rows::entries(),
         rings::entries(),
+        primitives::entries(),
         bare::entries(),
     ]
     .concat()

@@ -7,7 +7,7 @@ use crate::ours;
 use crate::tasks::on_shard;
 
 /// Tasks on a shard.
-pub(super) struct Shard;
+pub(crate) struct Shard;
 
 impl Host for Shard {
     fn run<F: Future<Output = ()> + 'static>(

@@ -13,7 +13,7 @@ use corelane_bench_harness::{
 };
 
 use crate::WHO;
-use host::Shard;
+pub(crate) use host::Shard;
 use lanes::LaneEach;
 use ring::AnyRing;
 use ring64::{One, Several};

@@ -20,7 +20,7 @@ fn stamp() -> u32 {
 
 /// The values of one producer, in order.
 #[derive(Debug)]
-pub(super) struct Items {
+pub(crate) struct Items {
     producer: u64,
     next: u64,
     count: u64,
@@ -28,7 +28,7 @@ pub(super) struct Items {
 
 impl Items {
     /// Shares `ops` values out to `producers`.
-    pub(super) fn shared(ops: u64, producers: usize) -> Vec<Self> {
+    pub(crate) fn shared(ops: u64, producers: usize) -> Vec<Self> {
         let producers = producers as u64;
         let share = |producer| ops / producers + u64::from(producer < ops % producers);
         (0..producers)
@@ -41,12 +41,12 @@ impl Items {
     }
 
     /// How many there are in all.
-    pub(super) fn count(&self) -> u64 {
+    pub(crate) fn count(&self) -> u64 {
         self.count
     }
 
     /// How many have been given.
-    pub(super) fn given(&self) -> u64 {
+    pub(crate) fn given(&self) -> u64 {
         self.next
     }
 }
@@ -70,7 +70,7 @@ impl Iterator for Items {
 }
 
 /// What the consumer took: count, each producer's order, sum, and ages.
-pub(super) struct Inbox {
+pub(crate) struct Inbox {
     next: Vec<u64>,
     expected: Vec<u64>,
     count: u64,
@@ -81,10 +81,10 @@ pub(super) struct Inbox {
 
 impl Inbox {
     /// For what `items` will give.
-    pub(super) fn of(items: &[Items]) -> Self {
+    pub(crate) fn of(items: &[Items]) -> Self {
         let expected: Vec<u64> = items.iter().map(Items::count).collect();
         assert!(
-            expected.len() < 1 << (64 - PRODUCER_SHIFT)
+            expected.len() <= 1 << (64 - PRODUCER_SHIFT)
                 && expected.iter().all(|count| *count <= NUMBER_MASK),
             "producer or number does not fit its bits"
         );
@@ -100,7 +100,7 @@ impl Inbox {
 
     /// Takes the next value.
     #[inline]
-    pub(super) fn take(&mut self, value: u64) {
+    pub(crate) fn take(&mut self, value: u64) {
         self.count += 1;
         self.sum = self.sum.wrapping_add(value >> NUMBER_SHIFT);
         let number = value >> NUMBER_SHIFT & NUMBER_MASK;
@@ -121,7 +121,7 @@ impl Inbox {
 
     /// How many have come.
     #[inline]
-    pub(super) fn count(&self) -> u64 {
+    pub(crate) fn count(&self) -> u64 {
         self.count
     }
 
@@ -130,7 +130,7 @@ impl Inbox {
     /// # Errors
     ///
     /// [`BenchError::Check`] naming the first difference.
-    pub(super) fn check(self) -> Result<Histogram<u64>, BenchError> {
+    pub(crate) fn check(self) -> Result<Histogram<u64>, BenchError> {
         let sum_of = |(producer, count): (usize, &u64)| {
             let numbers = u128::from(*count) * u128::from(count.saturating_sub(1)) / 2;
             let producer = (producer as u64 * count) << (PRODUCER_SHIFT - NUMBER_SHIFT);

@@ -20,9 +20,10 @@ mod waiting;
 use std::time::Duration;
 
 use crate::{BenchError, Entry, Params, Sample};
-use patience::Patience;
-
+pub(crate) use patience::Patience;
 pub use sharded::{Sharded, Walk};
+pub(crate) use start::{Start, enter};
+pub(crate) use waiting::flood_with;
 
 /// Slots that a queue of these rows has, with all its parts together.
 pub const SLOTS: usize = 65_536;
@@ -256,7 +257,7 @@ fn entry(
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use std::collections::VecDeque;
     use std::marker::PhantomData;
     use std::pin::pin;
@@ -372,7 +373,7 @@ mod tests {
     }
 
     /// Polls its tasks in turn.
-    struct Turns;
+    pub(crate) struct Turns;
 
     impl Host for Turns {
         fn run<F: Future<Output = ()> + 'static>(

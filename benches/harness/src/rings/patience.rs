@@ -14,7 +14,7 @@ const LIMIT: Duration = Duration::from_secs(20);
 
 /// Looks in vain, in a row; shared by the tasks of one executor.
 #[derive(Debug)]
-pub(super) struct Patience {
+pub(crate) struct Patience {
     limit_ns: u64,
     misses: Cell<u64>,
     until_ns: Cell<u64>,
@@ -28,7 +28,7 @@ impl Default for Patience {
 
 impl Patience {
     /// Patience for `limit`.
-    pub(super) fn of(limit: Duration) -> Self {
+    pub(crate) fn of(limit: Duration) -> Self {
         Self {
             limit_ns: limit.as_nanos() as u64,
             misses: Cell::new(0),
@@ -38,13 +38,13 @@ impl Patience {
 
     /// The last look was not in vain.
     #[inline]
-    pub(super) fn calm(&self) {
+    pub(crate) fn calm(&self) {
         self.misses.set(0);
     }
 
     /// Waits a moment before the next look; `false` when the limit has passed.
     #[inline]
-    pub(super) fn wait(&self) -> bool {
+    pub(crate) fn wait(&self) -> bool {
         let misses = self.misses.get() + 1;
         self.misses.set(misses);
         if misses < SPINS {
@@ -58,7 +58,7 @@ impl Patience {
     /// Counts a look in vain of a task that lets other tasks run next, and now and then gives the
     /// core away; `false` when the limit has passed.
     #[inline]
-    pub(super) fn miss(&self) -> bool {
+    pub(crate) fn miss(&self) -> bool {
         let misses = self.misses.get() + 1;
         self.misses.set(misses);
         if !misses.is_multiple_of(SPINS) {

@@ -16,7 +16,7 @@ pub(super) enum By {
 
 /// Where producers and consumer run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum On {
+pub(crate) enum On {
     /// The consumer on the first core, producers on all others.
     Apart,
     /// All on the first core.

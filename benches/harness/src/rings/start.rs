@@ -10,13 +10,13 @@ use super::rows::On;
 use crate::{BenchError, Cores, Params, allowed_cores, pin};
 
 /// The threads of a round meet here, asleep, once each is on its core.
-pub(super) struct Start {
+pub(crate) struct Start {
     barrier: Barrier,
     failed: AtomicBool,
 }
 
 impl Start {
-    pub(super) fn of(threads: usize) -> Self {
+    pub(crate) fn of(threads: usize) -> Self {
         Self {
             barrier: Barrier::new(threads),
             failed: AtomicBool::new(false),
@@ -24,17 +24,17 @@ impl Start {
     }
 
     /// Pins the calling thread to `core`. Whatever the outcome, it must [`meet`](Self::meet) next.
-    pub(super) fn pin(&self, core: usize) -> Result<(), BenchError> {
+    pub(crate) fn pin(&self, core: usize) -> Result<(), BenchError> {
         pin(core).inspect_err(|_| self.fail())
     }
 
     /// The round cannot be: whoever meets learns it.
-    pub(super) fn fail(&self) {
+    pub(crate) fn fail(&self) {
         self.failed.store(true, Ordering::Relaxed);
     }
 
     /// Waits for all others; an error when one of them has failed.
-    pub(super) fn meet(&self) -> Result<(), BenchError> {
+    pub(crate) fn meet(&self) -> Result<(), BenchError> {
         // The barrier's lock orders the flag.
         self.barrier.wait();
         if self.failed.load(Ordering::Relaxed) {
@@ -44,22 +44,46 @@ impl Start {
     }
 }
 
-/// Runs `tasks` on a host on `core`; the calling thread meets the others once all are spawned.
-pub(super) fn host<H: Host, F: Future<Output = ()> + 'static>(
+/// The meeting of one thread that enters a host.
+pub(crate) struct Meet {
+    start: Arc<Start>,
+    met: Rc<Cell<Option<Result<(), BenchError>>>>,
+}
+
+impl Meet {
+    /// Meets the others; once everything is set up.
+    pub(crate) fn now(self) {
+        self.met.set(Some(self.start.meet()));
+    }
+}
+
+/// Pins the calling thread to `core` and has `run` enter a host there, which meets the others.
+pub(crate) fn enter(
     start: &Arc<Start>,
     core: usize,
-    tasks: Vec<F>,
+    run: impl FnOnce(Meet) -> Result<(), BenchError>,
 ) -> Result<(), BenchError> {
     let pinned = start.pin(core);
     let met = Rc::new(Cell::new(None));
-    let (meets, here) = (Rc::clone(&met), Arc::clone(start));
-    let ran = H::run(core, tasks, move || meets.set(Some(here.meet())));
+    let ran = run(Meet {
+        start: Arc::clone(start),
+        met: Rc::clone(&met),
+    });
     let met = met.take().unwrap_or_else(|| {
         // A host that did not start must not leave the others waiting.
         start.fail();
         start.meet()
     });
     pinned.and(ran).and(met)
+}
+
+/// Runs `tasks` on a host on `core`; the calling thread meets the others once all are spawned.
+pub(super) fn host<H: Host, F: Future<Output = ()> + 'static>(
+    start: &Arc<Start>,
+    core: usize,
+    tasks: Vec<F>,
+) -> Result<(), BenchError> {
+    enter(start, core, |meet| H::run(core, tasks, move || meet.now()))
 }
 
 /// The consumer's core, and the producers'.

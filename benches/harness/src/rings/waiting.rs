@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::item::{Inbox, Items};
 use super::rows::{Flood, On};
 use super::start::{Start, host, places};
-use super::{AwaitQueue, BATCH, Host};
+use super::{AwaitQueue, BATCH, Host, Shape};
 use crate::{BenchError, Meter, Params, Sample, Spent};
 
 /// The round of `flood` with an executor for the consumer's task and one a core for the others.
@@ -15,15 +15,26 @@ pub(super) fn flood<Q: AwaitQueue, H: Host>(
     params: &Params,
     flood: Flood,
 ) -> Result<Sample, BenchError> {
-    let (senders, receiver) = Q::open(flood.shape());
-    let items = Items::shared(params.ops, flood.producers);
+    let (spent, inbox) = flood_with::<Q, H>(params, flood.shape(), flood.on)?;
+    let age_ns = inbox.check()?;
+    Ok(spent.wall_sample().with_latency(&age_ns))
+}
+
+/// `params.ops` values through a queue of this shape: what it spent, and what came.
+pub(crate) fn flood_with<Q: AwaitQueue, H: Host>(
+    params: &Params,
+    shape: Shape,
+    on: On,
+) -> Result<(Spent, Inbox), BenchError> {
+    let (senders, receiver) = Q::open(shape);
+    let items = Items::shared(params.ops, shape.producers);
     let inbox = Inbox::of(&items);
-    let (own, others) = places(params, flood.on);
+    let (own, others) = places(params, on);
     let mut groups: Vec<Vec<_>> = others.iter().map(|_| Vec::new()).collect();
     for (index, end) in senders.into_iter().zip(items).enumerate() {
         groups[index % others.len()].push(end);
     }
-    if flood.on == On::OneCore {
+    if on == On::OneCore {
         let group = groups.pop().ok_or(BenchError::Panicked)?;
         return together::<Q, H>(own, params.ops, group, receiver, inbox);
     }
@@ -46,7 +57,7 @@ pub(super) fn flood<Q: AwaitQueue, H: Host>(
             thread.join().map_err(|_| BenchError::Panicked)??;
         }
         ran?;
-        sample(&outcome)
+        outcome.take().ok_or(BenchError::Panicked)
     })
 }
 
@@ -57,13 +68,13 @@ fn together<Q: AwaitQueue, H: Host>(
     group: Vec<(Q::Sender, Items)>,
     receiver: Q::Receiver,
     inbox: Inbox,
-) -> Result<Sample, BenchError> {
+) -> Result<(Spent, Inbox), BenchError> {
     let outcome = Rc::new(RefCell::new(None));
     let receives = receive_all::<Q>(receiver, ops, inbox, Rc::clone(&outcome));
     let mut tasks = vec![receives.boxed()];
     tasks.extend(group.into_iter().map(|end| send_all::<Q>(end).boxed()));
     host::<H, _>(&Arc::new(Start::of(1)), core, tasks)?;
-    sample(&outcome)
+    outcome.take().ok_or(BenchError::Panicked)
 }
 
 type Task = std::pin::Pin<Box<dyn Future<Output = ()>>>;
@@ -77,12 +88,6 @@ trait Boxed: Future<Output = ()> + Sized + 'static {
 impl<F: Future<Output = ()> + 'static> Boxed for F {}
 
 type Outcome = Rc<RefCell<Option<(Spent, Inbox)>>>;
-
-fn sample(outcome: &Outcome) -> Result<Sample, BenchError> {
-    let (spent, inbox) = outcome.take().ok_or(BenchError::Panicked)?;
-    let age_ns = inbox.check()?;
-    Ok(spent.wall_sample().with_latency(&age_ns))
-}
 
 async fn send_all<Q: AwaitQueue>((mut sender, items): (Q::Sender, Items)) {
     for value in items {

@@ -11,7 +11,7 @@ mod disruptor;
 mod host;
 mod java;
 mod rtrb;
-mod waiting;
+pub(crate) mod waiting;
 
 use corelane_bench_harness::{
     AwaitQueue, Entry, Queue, Sharded, await_entries, one_queue_entries, ring_entries,
