@@ -8,9 +8,11 @@
 #![allow(unsafe_code)]
 
 mod crew;
+mod looks;
 mod parker;
 mod word;
 
 pub(crate) use crew::{Crew, Member};
+pub(crate) use looks::Looks;
 pub use parker::Parker;
 pub use word::{Epoch, SleepWord};
