@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use clap::Parser;
 
-use super::{Driver, ExpectedHash, Idle, Overflow, Speed};
+use super::{Driver, ExpectedHash, Idle, NamedLimit, Overflow, Speed};
 use crate::sweep::{ROUNDS, UPDATES};
 
 /// Builds order books from a market feed on every core, and serves them.
@@ -74,6 +74,19 @@ pub struct Options {
         value_parser = trades_capacity)]
     pub trades_capacity: usize,
 
+    /// A risk limit: the largest order and the largest position of a symbol; may be repeated
+    #[arg(long, value_name = "SYMBOL=ORDER:POSITION")]
+    pub limit: Vec<NamedLimit>,
+
+    /// Writes trades to a file, as subscribers get them
+    #[arg(long, value_name = "FILE")]
+    pub record: Option<PathBuf>,
+
+    /// Takes commands over TCP, a line each: limit SYMBOL ORDER POSITION, snapshot,
+    /// record start|stop, stop
+    #[arg(long, value_name = "ADDR")]
+    pub control: Option<SocketAddr>,
+
     /// Ends with status 2 at the first malformed line
     #[arg(long)]
     pub strict: bool,
@@ -93,7 +106,7 @@ pub struct Options {
     /// Measures what a ring's capacity means in time, on threads of its own, and shows the table
     #[arg(long, conflicts_with_all = [
         "replay", "listen", "serve", "seconds", "speed", "shards", "seed", "expect_sha256",
-        "trades_overflow", "trades_capacity",
+        "trades_overflow", "trades_capacity", "limit", "control", "record",
     ])]
     pub sweep: bool,
 
@@ -253,6 +266,12 @@ mod tests {
         assert_eq!(options.expect_sha256.len(), 2);
         assert_eq!(options.expect_sha256[1].sha256, HASH.to_lowercase());
         assert_eq!(read("--seed 7").unwrap().seed, 7);
+        let control = read("--limit ES=1:2 --limit NQ=3:4 --control 127.0.0.1:1").unwrap();
+        assert_eq!(
+            control.limit,
+            ["ES=1:2", "NQ=3:4"].map(|text| text.parse().unwrap())
+        );
+        assert_eq!(control.control, Some("127.0.0.1:1".parse().unwrap()));
         let trades = read("--trades-overflow drop-new --trades-capacity 9").unwrap();
         assert_eq!(
             (trades.trades_overflow, trades.trades_capacity),
@@ -330,6 +349,8 @@ mod tests {
                 "backpressure, drop-new, drop-oldest",
             ),
             ("--trades-capacity 0", "1 to 1048576"),
+            ("--limit ES=1", "SYMBOL=ORDER:POSITION"),
+            ("--control here", "--control"),
             ("--driver kqueue", "auto, uring, epoll"),
             ("--idle nap", "park, spin-then-park, spin"),
             ("--listen here", "--listen"),

@@ -9,7 +9,7 @@ use hdrhistogram::Histogram;
 use super::instrument::InstrumentId;
 use super::report::{AgeReport, BookReport, Report};
 use super::rings::{FillLosses, HoleReport, RingReport};
-use super::{Book, Change, ReaderReport, Symbol, TopsReport, Update};
+use super::{Book, Change, OrdersReport, ReaderReport, Symbol, TopsReport, Update};
 
 /// The shard that owns a symbol's book, among `shards` of them.
 ///
@@ -223,6 +223,8 @@ pub struct ShardSummary {
     pub published: u64,
     /// Trades read here.
     pub reader: ReaderReport,
+    /// What the order side here found.
+    pub orders: OrdersReport,
     /// Subscribers accepted here.
     pub served: u64,
     /// Subscribers cut here.
@@ -264,6 +266,7 @@ impl Report {
             report.tops.add(&summary.tops);
             report.trades.published += summary.published;
             report.trades.readers.push(summary.reader);
+            report.limits.orders.push(summary.orders);
             report.subscribers.served += summary.served;
             report.subscribers.cut += summary.cut;
             report.books.extend(summary.books);

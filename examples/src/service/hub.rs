@@ -14,7 +14,7 @@ use corelane::time::timeout;
 
 use super::crew::Crew;
 use super::subscriber::Subscriber;
-use super::tops::{Boards, Directory, Listing};
+use super::tops::{Boards, Directory, Listing, best_prices};
 use crate::feed::{
     Best, ReaderReport, ShardSummary, Symbol, TopsReport, Trade, write_top, write_trade,
 };
@@ -95,16 +95,11 @@ impl Hub {
         true
     }
 
-    /// A line for each symbol of all shards, read where its owner sets it.
+    /// A line for each symbol of all shards.
     fn best_prices(&self) -> Vec<u8> {
         let mut lines = Vec::new();
-        for listing in self
-            .boards
-            .iter()
-            .flat_map(|board| board.get_cloned().to_vec())
-        {
-            let best = listing.top.read(|words| Best::from_words(*words));
-            write_best(&mut lines, listing.symbol, best);
+        for (symbol, best) in best_prices(&self.boards) {
+            write_best(&mut lines, symbol, best);
             self.count(|tops| tops.reads += 1);
         }
         lines
@@ -195,12 +190,14 @@ impl Hub {
     }
 }
 
-fn write_best(lines: &mut Vec<u8>, symbol: Symbol, best: Best) {
+/// Adds the line of best prices.
+pub(super) fn write_best(lines: &mut Vec<u8>, symbol: Symbol, best: Best) {
     write_top(lines, symbol, best.id, &best.top).expect("writing to memory does not fail");
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::orders::{Orders, limits};
     use super::super::tape;
     use super::super::tops::{Tops, boards};
     use super::*;
@@ -227,6 +224,13 @@ mod tests {
         let (stream, _) = listener.accept().await?;
         assert!(hub.join(stream));
         Ok(client)
+    }
+
+    /// An order side without limits.
+    fn orders() -> Rc<Orders> {
+        let options = Options::from_args(["market-feed"]).unwrap();
+        let (_, mut feeds) = limits(&options, 1);
+        Rc::new(Orders::new(0, 1, &mut feeds[0]))
     }
 
     fn lines_of(mut client: StdStream) -> io::Result<String> {
@@ -256,7 +260,7 @@ mod tests {
             let (topic, mut feeds) = tape::tape(&options, 1);
             let hub = Rc::new(Hub::new(0, boards(1)));
             let client = join(&hub, &listener).await?;
-            let reading = corelane::spawn(tape::read(feeds.remove(0), Rc::clone(&hub)));
+            let reading = corelane::spawn(tape::read(feeds.remove(0), Rc::clone(&hub), orders()));
             let published = topic.publish_batch((1..=1_000).map(trade)).await;
             assert_eq!(published.ok(), Some(1_000));
             drop(topic);
@@ -285,7 +289,8 @@ mod tests {
                 for id in 1..=5 {
                     assert!(topic.try_publish(trade(id)).is_ok(), "{policy}");
                 }
-                let reading = corelane::spawn(tape::read(feeds.remove(0), Rc::clone(&hub)));
+                let reading =
+                    corelane::spawn(tape::read(feeds.remove(0), Rc::clone(&hub), orders()));
                 while hub.reader().delivered == 0 {
                     yield_now().await;
                 }
