@@ -176,3 +176,57 @@ async fn give(tape: &mut Tape, report: &mut RecordReport, trades: &mut Vec<Trade
     }
     trades.clear();
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::block_on::block_on;
+    use super::*;
+    use crate::feed::{Generator, Update};
+
+    fn trades(count: usize) -> Vec<Trade> {
+        let trade = |update| match update {
+            Update::Trade(trade) => Some(trade),
+            Update::Snapshot(_) | Update::Depth(_) | Update::Ticker(_) => None,
+        };
+        Generator::new(1).filter_map(trade).take(count).collect()
+    }
+
+    /// What a recorder of a topic for 4 trades counts, and writes, of 10 while it is on, 10 while
+    /// it is off, and 3 when it is on again.
+    fn record(path: &std::path::Path) -> (RecordReport, String) {
+        let topic = Topic::new(4, TopicOverflow::Backpressure);
+        let (switch, recorder) = recorder(Tape::start(path.to_owned()).unwrap(), &topic);
+        let all = trades(23);
+        let publish = |part: &[Trade]| {
+            part.iter()
+                .for_each(|trade| topic.try_publish(*trade).unwrap());
+        };
+        publish(&all[..10]);
+        let mut run = std::pin::pin!(recorder.run());
+        let mut cx = std::task::Context::from_waker(std::task::Waker::noop());
+        switch.turn(false);
+        assert!(run.as_mut().poll(&mut cx).is_pending());
+        publish(&all[10..20]);
+        switch.turn(true);
+        assert!(run.as_mut().poll(&mut cx).is_pending());
+        publish(&all[20..]);
+        drop((topic, switch));
+        let report = block_on(run).unwrap();
+        (report, std::fs::read_to_string(path).unwrap())
+    }
+
+    #[test]
+    fn what_was_traded_while_it_was_on_is_recorded_or_counted() {
+        let name = format!("corelane-recorder-{}", std::process::id());
+        let path = std::env::temp_dir().join(name);
+        let (report, text) = record(&path);
+        std::fs::remove_file(&path).unwrap();
+        assert_eq!((report.recorded, report.dropped), (4 + 3, 6));
+        let all = trades(23);
+        let mut expected = Vec::new();
+        for trade in all[6..10].iter().chain(&all[20..]) {
+            write_trade(&mut expected, trade).unwrap();
+        }
+        assert_eq!(text.as_bytes(), expected);
+    }
+}

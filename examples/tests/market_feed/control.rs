@@ -74,13 +74,16 @@ fn every_shard_acts_on_every_limit_that_any_shard_sets() {
     on_everything(|driver, shards| {
         let options = ["--seconds", "600", "--limit", "ES=1:1"];
         let mut service = Controlled::start(driver, shards, &options);
-        // More changes than a shard may be behind, from all shards at once.
-        for version in 1..=100 {
-            let symbol = ["ES", "NQ", "CL"][version % 3];
-            let command = format!("limit {symbol} {version} 1000000000");
-            let answer = service.ask(version % shards, &command);
-            assert_eq!(answer, json!({ "limits": version }));
+        // More changes than a shard may be behind, and nobody waits for an answer.
+        for change in 0..100 {
+            let symbol = ["ES", "NQ", "CL"][change % 3];
+            let commander = service.commanders[change % shards].get_mut();
+            writeln!(commander, "limit {symbol} {change} 1000000000").unwrap();
         }
+        let answers = (0..100).map(|change| service.hear(change % shards));
+        let mut versions: Vec<_> = answers.map(|answer| answer["limits"].as_u64()).collect();
+        versions.sort_unstable();
+        assert_eq!(versions, (1..=100).map(Some).collect::<Vec<_>>());
         let (_, report) = service.stop(shards - 1);
         let limits = &report["limits"];
         assert_eq!(limits["version"], 100);
@@ -256,6 +259,21 @@ fn a_signal_and_the_time_end_the_run_through_the_control() {
             assert_eq!(report["control"], json!({ "sent": 1, "received": 1 }));
         }
     }
+}
+
+#[test]
+fn a_recording_that_breaks_fails_the_run_and_no_book() {
+    let scratch = Scratch::new();
+    let (json, path) = (scratch.path("report.json"), fixture());
+    let replay = ["--replay", path.to_str().unwrap(), "--record", "/dev/full"];
+    let ended = Program::run(replay.into_iter().chain(["--json", &json]));
+    ended.expect_status(2);
+    assert!(
+        ended.one_line().contains("the recording broke: "),
+        "{ended:#?}"
+    );
+    let report = scratch.json("report.json");
+    assert_eq!(report["books"], fixture_books());
 }
 
 #[test]
