@@ -1,17 +1,20 @@
-//! Loads a lane, a topic and the calls between two shards for long, and counts: nothing may be
+//! Loads a lane, a ring, a topic and the calls between two shards for long, and counts: nothing may be
 //! lost, doubled or out of order.
 //!
 //! All of it runs at once, so that each part is the load of the others: a lane with 10^9 numbers in
-//! a row from shard 0 to shard 1, in batches of changing sizes through every way in and out; 10^7
+//! a row from shard 0 to shard 1, in batches of changing sizes through every way in and out; a ring
+//! with two producers on each shard, whose order the consumer checks one by one; 10^7
 //! calls each way, whose numbers the target checks for order and the caller for answers; a topic
 //! with quick and slow readers at both shards, each of which accounts for every message; and on
-//! each shard tasks that only start tasks. `--short` is a hundredth of that. Of messages 10^6 are
-//! the default, since the slowest reader sets the pace; `--messages 100000000` is the long form.
+//! each shard tasks that only start tasks. `--short` is a hundredth of that. Of the ring's values
+//! 10^8 are the default, and of messages 10^6, since the slowest reader sets the pace;
+//! `--values 1000000000` and `--messages 100000000` are the long forms.
 //!
 //! The status is 0 when all counts are exact, else 1.
 
 #![forbid(unsafe_code)]
 
+mod ring;
 mod topic;
 
 use std::collections::VecDeque;
@@ -30,7 +33,7 @@ use corelane::{Runtime, Shard, SubmitError};
 use corelane_examples::feed::{Driver, Idle};
 use corelane_primitives::{Consumer, Producer, lane};
 
-/// Counts what goes through a lane, a topic and calls between shards, under load
+/// Counts what goes through a lane, a ring, a topic and calls between shards, under load
 #[derive(Clone, Debug, Parser)]
 #[command(name = "soak", version)]
 struct Options {
@@ -41,6 +44,10 @@ struct Options {
     /// Numbers through the lane
     #[arg(long, value_name = "N", default_value_t = 1_000_000_000)]
     elements: u64,
+
+    /// Values through the ring
+    #[arg(long, value_name = "N", default_value_t = 100_000_000)]
+    values: u64,
 
     /// Calls each way
     #[arg(long, value_name = "N", default_value_t = 10_000_000)]
@@ -72,6 +79,8 @@ const STANDSTILL: Duration = Duration::from_secs(60);
 #[derive(Debug, Default)]
 struct Progress {
     elements: AtomicU64,
+    /// Values out of the ring.
+    ring: AtomicU64,
     /// Messages that readers of the topic have taken.
     messages: AtomicU64,
     /// Calls carried out on the other shard, by the index of the caller.
@@ -94,6 +103,7 @@ fn main() -> ExitCode {
     let mut options = Options::parse();
     if options.short {
         options.elements /= 100;
+        options.values /= 100;
         options.submits /= 100;
         options.messages /= 100;
     }
@@ -142,7 +152,8 @@ impl Progress {
     fn total(&self) -> u64 {
         let calls: u64 = self.calls.iter().map(|n| n.load(Ordering::Relaxed)).sum();
         let messages = self.messages.load(Ordering::Relaxed);
-        calls + messages + self.elements.load(Ordering::Relaxed)
+        let ring = self.ring.load(Ordering::Relaxed);
+        calls + messages + ring + self.elements.load(Ordering::Relaxed)
     }
 }
 
@@ -180,6 +191,9 @@ async fn soak(options: Options, progress: Arc<Progress>) -> Result<Vec<Found>, S
         move || call(here, options.submits, back, 1)
     });
     let seen = Arc::clone(&progress);
+    let rung = ring::soak(here.clone(), there.clone(), options.values, seen);
+    let rung = corelane::spawn(rung);
+    let seen = Arc::clone(&progress);
     let published = topic::soak(here.clone(), there.clone(), options.messages, seen);
     let published = corelane::spawn(published);
     for shard in [here, there] {
@@ -190,6 +204,7 @@ async fn soak(options: Options, progress: Arc<Progress>) -> Result<Vec<Found>, S
     let mut found = vec![received.await?, called.await?, called_back.await?];
     found[1].what = "calls 0 to 1".to_owned();
     found[2].what = "calls 1 to 0".to_owned();
+    found.push(rung.await.expect("the ring's task does not panic")?);
     found.extend(published.await.expect("the publisher does not panic")?);
     Ok(found)
 }
