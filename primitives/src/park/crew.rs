@@ -146,19 +146,25 @@ impl<P> Member<P> {
             drop(own);
             return;
         }
-        let waiting = std::mem::take(&mut list.waiting);
+        let mut waiting = std::mem::take(&mut list.waiting);
         for other in &waiting {
             list.places[other.member] = None;
         }
         self.end_duty(list, parked);
         let mut panics = Panics::default();
-        for other in waiting {
+        for other in waiting.drain(..) {
             if other.member == self.id {
                 panics.run(|| drop(other.waker));
             } else {
                 panics.run(|| other.waker.wake());
             }
         }
+        // The next wait needs no memory of its own.
+        let mut list = self.list();
+        if list.waiting.capacity() == 0 {
+            list.waiting = waiting;
+        }
+        drop(list);
         panics.resume();
     }
 

@@ -130,8 +130,14 @@ impl<T: Clone + Send + Sync> Reader<T> {
                     None => Err(NextError::Closed),
                 };
             }
-            match self.cursor.try_next() {
-                Ok(entry) => self.batch.push(entry),
+            let mut value = None;
+            let (cursor, visit) = self.visit(|news| value = Some(news));
+            let look = cursor.try_visit(1, visit);
+            if let Some(value) = value {
+                return Ok(value);
+            }
+            match look {
+                Ok(_) => {} // it is at hand, or the feed started with it
                 Err(true) => self.reach_end(),
                 Err(false) if self.look_again() => {}
                 Err(false) => return Err(NextError::Empty),
@@ -144,8 +150,14 @@ impl<T: Clone + Send + Sync> Reader<T> {
             if let Some(answer) = self.at_hand() {
                 return Poll::Ready(answer);
             }
-            match self.cursor.poll_next(cx) {
-                Poll::Ready(Some(entry)) => self.batch.push(entry),
+            let mut value = None;
+            let (cursor, visit) = self.visit(|news| value = Some(news));
+            let look = cursor.poll_visit(cx, 1, visit);
+            if let Some(value) = value {
+                return Poll::Ready(Some(Ok(value)));
+            }
+            match look {
+                Poll::Ready(Some(_)) => {} // it is at hand, or the feed started with it
                 Poll::Ready(None) => self.reach_end(),
                 Poll::Pending if self.look_again() => {}
                 Poll::Pending => return Poll::Pending,
@@ -180,13 +192,46 @@ impl<T: Clone + Send + Sync> Reader<T> {
             if count > 0 {
                 return Poll::Ready(Ok(count));
             }
-            match self.cursor.poll_batch(cx, &mut self.batch, max) {
-                Poll::Ready(Some(_)) => {}
+            let before = out.len();
+            let (cursor, visit) = self.visit(|news| out.push(news));
+            let look = cursor.poll_visit(cx, max, visit);
+            if out.len() > before {
+                return Poll::Ready(Ok(out.len() - before));
+            }
+            match look {
+                Poll::Ready(Some(_)) => {} // as above
                 Poll::Ready(None) => self.reach_end(),
                 Poll::Pending if self.look_again() => {}
                 Poll::Pending => return Poll::Pending,
             }
         }
+    }
+
+    /// What a look at the log needs: the cursor, and what clones news out of the shard's copies.
+    ///
+    /// A feed that may fail judges each value before it yields it, and so keeps them at hand.
+    fn visit(
+        &mut self,
+        mut yields: impl FnMut(T),
+    ) -> (&mut Cursor<Entry<T>>, impl FnMut(&Entry<T>)) {
+        let judges = self.room.is_some();
+        let Self {
+            cursor,
+            batch,
+            next,
+            delivered,
+            ..
+        } = self;
+        let visit = move |entry: &Entry<T>| {
+            if judges {
+                batch.push(Arc::clone(entry));
+            } else if entry.mark.version.0 >= *next {
+                yields(T::clone(&entry.value));
+                *next = entry.mark.version.0 + 1;
+                *delivered += 1;
+            }
+        };
+        (cursor, visit)
     }
 
     /// What can be yielded without a look at the log: `None` if that is needed.

@@ -230,6 +230,44 @@ impl<T: Clone> Copies<T> {
         Some(count)
     }
 
+    /// Shows the reader's next values, up to `max`, to `visit`; `None` if there is none.
+    ///
+    /// If `visit` panics, the values before that one count as delivered.
+    pub(super) fn visit(
+        &mut self,
+        reader: &mut Reader<T>,
+        max: usize,
+        mut visit: impl FnMut(&T),
+    ) -> Option<usize> {
+        self.skip_lost(reader);
+        let count = self.available(reader).min(max).min(BATCH_MAX);
+        if count == 0 {
+            return None;
+        }
+        let mut visited = 0;
+        let mut panics = Panics::default();
+        if self.overflow == TopicOverflow::DropNew {
+            panics.run(|| {
+                for value in reader.queue.range(..count) {
+                    visit(value);
+                    visited += 1;
+                }
+            });
+            reader.queue.drain(..visited);
+        } else {
+            let at = (reader.next - self.first()) as usize;
+            panics.run(|| {
+                for value in self.row.range(at..at + count) {
+                    visit(value);
+                    visited += 1;
+                }
+            });
+        }
+        self.advance(reader, visited);
+        panics.resume();
+        Some(count)
+    }
+
     /// With DropOldest: counts what the row no longer has.
     fn skip_lost(&self, reader: &mut Reader<T>) {
         let lost = self.first().saturating_sub(reader.next);

@@ -118,6 +118,27 @@ impl<T: Clone> Cursor<T> {
         })
     }
 
+    /// Shows the next values, up to `max`, to `visit`: how many. `Err` says whether there will
+    /// never be one.
+    pub(crate) fn try_visit(&mut self, max: usize, visit: impl FnMut(&T)) -> Result<usize, bool> {
+        self.try_take(max.min(BATCH_MAX), |copies, reader| {
+            copies.visit(reader, max, visit)
+        })
+    }
+
+    /// Shows the next values, up to `max`, to `visit`: how many, or `None` at the end; parks the
+    /// task otherwise.
+    pub(crate) fn poll_visit(
+        &mut self,
+        cx: &mut Context<'_>,
+        max: usize,
+        mut visit: impl FnMut(&T),
+    ) -> Poll<Option<usize>> {
+        self.poll_take(cx, max.min(BATCH_MAX), |copies, reader| {
+            copies.visit(reader, max, &mut visit)
+        })
+    }
+
     fn try_take<R>(
         &mut self,
         wanted: usize,
