@@ -70,7 +70,7 @@ struct Ringing<'a>(&'a Bells);
 impl Drop for Ringing<'_> {
     #[inline]
     fn drop(&mut self) {
-        self.0.ring();
+        self.0.ring_after_exchange();
     }
 }
 
