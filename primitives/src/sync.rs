@@ -9,7 +9,7 @@ pub(crate) use imp::{Arc, AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Swap, U
 pub(crate) use imp::{Mutex, MutexGuard, lock};
 pub(crate) use imp::{Payload, pause, yield_now};
 pub(crate) use imp::{ThreadId, thread_id};
-pub(crate) use imp::{acquire_fence, fence_after_exchange, release_fence};
+pub(crate) use imp::{acquire_fence, release_fence};
 pub(crate) use std::sync::atomic::Ordering;
 
 mod newest;
@@ -198,21 +198,6 @@ mod imp {
         std::sync::atomic::fence(Ordering::SeqCst);
     }
 
-    /// A SeqCst fence behind an atomic exchange of the same thread.
-    ///
-    /// Such an instruction is a full barrier on x86 (Intel's manual, volume 3, section "Memory
-    /// Ordering in P6 and More Recent Processor Families"; AMD's, volume 2, section "Memory
-    /// Barriers"), so there the compiler alone must keep the order. The bench row that pays for
-    /// this: `signal_set_0`.
-    #[inline(always)]
-    pub(crate) fn fence_after_exchange(_site: Site) {
-        if cfg!(any(target_arch = "x86_64", target_arch = "x86")) {
-            std::sync::atomic::compiler_fence(Ordering::SeqCst);
-        } else {
-            std::sync::atomic::fence(Ordering::SeqCst);
-        }
-    }
-
     /// An Acquire fence.
     #[inline(always)]
     pub(crate) fn acquire_fence(_site: Site) {
@@ -332,11 +317,6 @@ mod imp {
         if !weakened(site) {
             loom::sync::atomic::fence(Ordering::SeqCst);
         }
-    }
-
-    #[track_caller]
-    pub(crate) fn fence_after_exchange(site: Site) {
-        fence(site);
     }
 
     #[track_caller]

@@ -1,9 +1,9 @@
 //! Form A: the stories of Datum's own benchmark, as our users would write them.
 //!
 //! Feeds and their tasks are on one shard, and so is who writes to them: a story that needs no
-//! second core takes none. Datum's feeds of state run on a runtime of two threads, and its channel's
-//! consumer on a thread of its own; `mpsc_on_two_shards` has that too. Where Datum counts, ours
-//! reads every value and adds it up.
+//! second core takes none. Datum's feeds of state run on a runtime of two threads, and its
+//! channel's consumer on a thread of its own; `mpsc_on_two_shards` has that too. Where Datum
+//! counts, ours reads every value and adds it up.
 
 use std::cell::{Cell, RefCell};
 use std::future::poll_fn;

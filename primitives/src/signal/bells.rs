@@ -4,7 +4,7 @@ use crate::control::Control;
 use crate::feed::OnShard;
 use crate::panics::Panics;
 use crate::park::{Crew, Member};
-use crate::sync::{AtomicU64, Ordering, Site, fence, fence_after_exchange};
+use crate::sync::{AtomicU64, Ordering, Site, fence};
 use std::sync::Arc;
 
 /// The crews of one signal. Feeds come and go through the control plane; sets read one word.
@@ -71,19 +71,6 @@ impl Bells {
     pub(super) fn ring(&self) {
         // Partner ParkMarkFence: either a feed sees the set, or its mark is seen here.
         fence(Site::SignalSetFence);
-        self.ring_if_parked();
-    }
-
-    /// The same for a caller that has published by an exchange, or has not published.
-    #[inline]
-    pub(super) fn ring_after_exchange(&self) {
-        // As in `ring`.
-        fence_after_exchange(Site::SignalSetFence);
-        self.ring_if_parked();
-    }
-
-    #[inline]
-    fn ring_if_parked(&self) {
         // Relaxed: a crew counts itself before its mark's fence.
         if self.parked.load(Ordering::Relaxed) > 0 {
             self.ring_parked();

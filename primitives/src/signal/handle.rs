@@ -70,7 +70,7 @@ struct Ringing<'a>(&'a Bells);
 impl Drop for Ringing<'_> {
     #[inline]
     fn drop(&mut self) {
-        self.0.ring_after_exchange();
+        self.0.ring();
     }
 }
 
@@ -94,7 +94,7 @@ impl<T: NoUninit + CheckedBitPattern> Signal<T, Plain<T>> {
     /// Makes a signal whose value is up to 64 bytes without pointers or padding; a larger one does
     /// not compile.
     ///
-    /// Memory is 4 KiB. It is lock-free: a read repeats its copy when a set was faster, and a set
+    /// Memory is 5 KiB. It is lock-free: a read repeats its copy when a set was faster, and a set
     /// its exchange.
     ///
     /// ```
