@@ -2,9 +2,9 @@
 //!
 //! A block is 64 slots of one cache line each, and a word for each that says whether it is taken.
 //! Who exchanges that word (Acquire) writes to the slot alone, until it has published it or gives
-//! it back; who has replaced a published slot frees it by a store (Release), which is half of what
-//! an exchange takes (bench row `signal_set_0`). Whoever reads a slot may find it written meanwhile,
-//! which it finds out by itself (see `plain`).
+//! it back; who has replaced a published slot frees it by a store (Release), which takes half of
+//! what an exchange does (bench row `signal_set_0`). Whoever reads a slot may find it written
+//! meanwhile, which it finds out by itself (see `plain`).
 
 use crate::sync::{
     AtomicU64, Ordering, Site, acquire, acquire_fence, release, release_fence, yield_now,
