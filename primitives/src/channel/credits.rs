@@ -3,23 +3,12 @@
 use crate::pad::CachePadded;
 use crate::sync::{AtomicU64, Ordering, pause};
 
-const CLOSED: u64 = 1;
-const ONE: u64 = 2;
-
 /// How many pauses a sender makes at most between two tries, as a power of two.
 const PAUSES_MAX_LOG2: u32 = 6;
 
-/// What who wants credits is told.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Credit {
-    Taken,
-    Full,
-    Closed,
-}
-
-/// Places of one channel, and how many of them are taken, with CLOSED in one word.
+/// Places of one channel, and how many of them are taken.
 pub(super) struct Credits {
-    word: CachePadded<AtomicU64>,
+    taken: CachePadded<AtomicU64>,
     capacity: usize,
 }
 
@@ -27,7 +16,7 @@ impl Credits {
     /// `capacity` places, all free.
     pub(super) fn new(capacity: usize) -> Self {
         Self {
-            word: CachePadded::new(AtomicU64::new(0)),
+            taken: CachePadded::new(AtomicU64::new(0)),
             capacity,
         }
     }
@@ -36,9 +25,9 @@ impl Credits {
         self.capacity
     }
 
-    /// Takes `count` credits, all or none. Closed comes before Full.
+    /// Takes `count` credits if there are as many, all or none.
     #[inline]
-    pub(super) fn take(&self, count: usize) -> Credit {
+    pub(super) fn take(&self, count: usize) -> bool {
         self.take_beyond(0, count)
     }
 
@@ -46,22 +35,19 @@ impl Credits {
     ///
     /// Lock-free: a turn is repeated only when another thread has changed the count meanwhile.
     #[inline]
-    pub(super) fn take_beyond(&self, kept: usize, count: usize) -> Credit {
+    pub(super) fn take_beyond(&self, kept: usize, count: usize) -> bool {
         let mut pauses_log2 = 0;
         loop {
-            let word = self.word.load(Ordering::Relaxed);
-            if word & CLOSED != 0 {
-                return Credit::Closed;
+            let taken = self.taken.load(Ordering::Relaxed);
+            if kept + count > self.free_of(taken) {
+                return false;
             }
-            if kept + count > self.free_in(word) {
-                return Credit::Full;
-            }
-            let next = word + count as u64 * ONE;
-            let won = self
-                .word
-                .compare_exchange(word, next, Ordering::Relaxed, Ordering::Relaxed);
+            let next = taken + count as u64;
+            let won =
+                self.taken
+                    .compare_exchange(taken, next, Ordering::Relaxed, Ordering::Relaxed);
             if won.is_ok() {
-                return Credit::Taken;
+                return true;
             }
             pause(1 << pauses_log2);
             pauses_log2 = (pauses_log2 + 1).min(PAUSES_MAX_LOG2);
@@ -71,28 +57,15 @@ impl Credits {
     /// Gives `count` taken credits back.
     #[inline]
     pub(super) fn give(&self, count: usize) {
-        self.word.fetch_sub(count as u64 * ONE, Ordering::Relaxed);
+        self.taken.fetch_sub(count as u64, Ordering::Relaxed);
     }
 
-    /// Nothing can be taken any more.
-    pub(super) fn close(&self) {
-        self.word.fetch_or(CLOSED, Ordering::Relaxed);
-    }
-
-    pub(super) fn is_closed(&self) -> bool {
-        self.word.load(Ordering::Relaxed) & CLOSED != 0
-    }
-
-    /// How many credits can be taken now; as many as one likes when each finds the channel closed.
+    /// How many credits can be taken now.
     pub(super) fn free(&self) -> usize {
-        let word = self.word.load(Ordering::Relaxed);
-        if word & CLOSED != 0 {
-            return usize::MAX;
-        }
-        self.free_in(word)
+        self.free_of(self.taken.load(Ordering::Relaxed))
     }
 
-    fn free_in(&self, word: u64) -> usize {
-        self.capacity - (word / ONE) as usize
+    fn free_of(&self, taken: u64) -> usize {
+        self.capacity - taken as usize
     }
 }

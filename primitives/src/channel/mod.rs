@@ -19,9 +19,10 @@
 //! # Rules
 //!
 //! The credits' orderings are Relaxed: no item moves because of them, and each slot's word says by
-//! itself whether it is free. What closes is the ring's own word, so each send stands before the
-//! close, and is received or dropped with the receiver, or gets its value back. Closing the
-//! credits only ends waits. Models: `tests/loom_claim.rs`, `tests/loom_waiters.rs`.
+//! itself whether it is free. What closes is the ring's own word and nothing else, so each send
+//! stands before the close, and is received or dropped with the receiver, or gets its value back;
+//! and who was told of the close by one call is told so by all later ones. Models:
+//! `tests/loom_channel.rs`, `tests/loom_claim.rs`, `tests/loom_waiters.rs`.
 
 #![forbid(unsafe_code)]
 

@@ -2,7 +2,7 @@
 
 use super::passage::{AsIs, Passage};
 use super::shared::Shared;
-use crate::SendError;
+use crate::{Closed, SendError};
 use std::fmt;
 
 /// Places in a channel that nobody else can take, made by
@@ -31,12 +31,17 @@ pub struct Permits<'a, T, P: Passage<T> = AsIs> {
 }
 
 impl<'a, T, P: Passage<T>> Permits<'a, T, P> {
-    /// The caller has taken `count` credits, which go over to this.
-    pub(super) fn new(shared: &'a Shared<T, P>, count: usize) -> Self {
-        Self {
+    /// The caller has taken `count` credits, which go over to this, or back when the channel is
+    /// closed.
+    pub(super) fn new(shared: &'a Shared<T, P>, count: usize) -> Result<Self, Closed> {
+        let permits = Self {
             shared,
             left: count,
+        };
+        if shared.is_closed() {
+            return Err(Closed(()));
         }
+        Ok(permits)
     }
 
     /// Sends `value` into one of the places. It never waits.

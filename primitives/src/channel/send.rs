@@ -1,10 +1,9 @@
 //! Waiting for places, and for the close.
 
-use super::credits::Credit;
 use super::passage::Passage;
 use super::permits::Permits;
 use super::sender::Sender;
-use super::shared::{Run, Shared};
+use super::shared::{Credit, Run, Shared};
 use crate::timers::Alarm;
 use crate::waiters::Waiter;
 use crate::{Closed, SendError};
@@ -204,7 +203,7 @@ impl<'a, T, P: Passage<T>> Future for Reserving<'a, T, P> {
         }
         let taken = ready!(turn.poll(shared, &sender.run, *count, cx));
         // From here on they are given back whatever happens.
-        let permits = taken.map(|()| Permits::new(shared, *count));
+        let permits = taken.and_then(|()| Permits::new(shared, *count));
         turn.leave(shared);
         Poll::Ready(permits)
     }

@@ -1,10 +1,9 @@
 //! The senders' handle.
 
-use super::credits::Credit;
 use super::passage::{AsIs, Passage};
 use super::permits::Permits;
 use super::send::{Ending, Reserving, Sending};
-use super::shared::{Run, Shared};
+use super::shared::{Credit, Run, Shared};
 use super::sink::Place;
 use super::weak::WeakSender;
 use crate::block::{block_on, block_on_for};
@@ -187,7 +186,10 @@ impl<T, P: Passage<T>> Sender<T, P> {
     /// [`SendError::Full`], and [`SendError::Closed`].
     pub fn try_reserve(&self, count: usize) -> Result<Permits<'_, T, P>, SendError<()>> {
         match self.try_take(count) {
-            Credit::Taken => Ok(Permits::new(&self.shared, count)),
+            Credit::Taken => {
+                let permits = Permits::new(&self.shared, count);
+                permits.map_err(|Closed(())| SendError::Closed(()))
+            }
             Credit::Full => Err(SendError::Full(())),
             Credit::Closed => Err(SendError::Closed(())),
         }

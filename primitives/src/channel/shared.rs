@@ -1,6 +1,6 @@
 //! One channel as its ends share it.
 
-use super::credits::{Credit, Credits};
+use super::credits::Credits;
 use super::passage::Passage;
 use crate::claim::{Ring, RingConsumer};
 use crate::panics::Panics;
@@ -27,6 +27,15 @@ impl Run {
     pub(super) fn begin(&self) {
         self.0.store(RUN as u64 - 1, Ordering::Relaxed);
     }
+}
+
+/// What who wants credits is told. Only the ring knows whether the channel is closed: credits that
+/// were taken say nothing about that.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Credit {
+    Taken,
+    Full,
+    Closed,
 }
 
 pub(super) struct Shared<T, P: Passage<T>> {
@@ -81,13 +90,16 @@ impl<T, P: Passage<T>> Shared<T, P> {
     }
 
     pub(super) fn is_closed(&self) -> bool {
-        self.credits.is_closed()
+        self.ring.is_closed()
     }
 
-    /// Takes `count` credits, whoever waits.
+    /// Takes `count` credits, whoever waits. Closed comes before Full.
     #[inline]
     pub(super) fn take(&self, count: usize) -> Credit {
-        self.credits.take(count)
+        match self.credits.take(count) {
+            true => Credit::Taken,
+            false => self.refusal(),
+        }
     }
 
     /// Takes `count` credits unless others wait for theirs and it is not the handle's turn. Closed
@@ -95,21 +107,17 @@ impl<T, P: Passage<T>> Shared<T, P> {
     #[inline]
     pub(super) fn try_take(&self, count: usize, run: &Run) -> Credit {
         if self.waiters.is_idle() {
-            return self.credits.take(count);
+            return self.take(count);
         }
-        if count == 1 {
-            return self.go_on(run);
+        if count == 1 && self.go_on(run) {
+            return Credit::Taken;
         }
-        if self.is_closed() {
-            Credit::Closed
-        } else {
-            Credit::Full
-        }
+        self.refusal()
     }
 
     /// Takes a credit for the next item of a handle's turn, while others wait. It leaves all that
     /// they were granted.
-    fn go_on(&self, run: &Run) -> Credit {
+    fn go_on(&self, run: &Run) -> bool {
         let left = run.0.load(Ordering::Relaxed);
         let kept = if left == 0 || self.is_exact() {
             self.capacity()
@@ -117,19 +125,32 @@ impl<T, P: Passage<T>> Shared<T, P> {
             self.turns(self.capacity())
         };
         let taken = self.credits.take_beyond(kept, 1);
-        if taken == Credit::Taken {
+        if taken {
             run.0.store(left - 1, Ordering::Relaxed);
         }
         taken
     }
 
+    #[cold]
+    fn refusal(&self) -> Credit {
+        if self.is_closed() {
+            Credit::Closed
+        } else {
+            Credit::Full
+        }
+    }
+
     /// How many credits those on the list may count on.
     ///
     /// Each that comes to its turn uses up to `RUN` of what is free, so no more are told than will
-    /// find something; whoever leaves the list has the rest counted anew.
+    /// find something; whoever leaves the list has the rest counted anew. As many as one likes when
+    /// each finds the channel closed.
     pub(super) fn free(&self) -> usize {
+        if self.is_closed() {
+            return usize::MAX;
+        }
         let free = self.credits.free();
-        if free > self.capacity() || self.is_exact() {
+        if self.is_exact() {
             return free;
         }
         free.min(self.turns(free))
@@ -196,8 +217,8 @@ impl<T, P: Passage<T>> Shared<T, P> {
     /// Refuses all later sends, and ends all waits.
     pub(super) fn close(&self) {
         let mut panics = Panics::default();
+        // One step, for all that is ever told: who was told by one call is told so by all others.
         panics.run(|| self.ring.close());
-        self.credits.close();
         panics.run(|| self.waiters.notify(|| self.free()));
         panics.run(|| self.closing.notify(|| self.ended()));
         panics.resume();

@@ -1,11 +1,10 @@
 //! A sender as a `Sink`.
 
-use super::credits::Credit;
 use super::passage::Passage;
 use super::send::Turn;
 use super::sender::Sender;
-use super::shared::Shared;
-use crate::{Closed, SendError};
+use super::shared::{Credit, Shared};
+use crate::SendError;
 use futures_sink::Sink;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -62,16 +61,15 @@ impl<T, P: Passage<T>> Sink<T> for Sender<T, P> {
         if place.has_left {
             return Poll::Ready(Err(SendError::Closed(None)));
         }
-        if place.is_reserved {
-            return Poll::Ready(match shared.is_closed() {
-                true => Err(SendError::Closed(None)),
-                false => Ok(()),
-            });
+        if !place.is_reserved {
+            let taken = ready!(place.turn.poll(shared, run, 1, cx));
+            place.is_reserved = taken.is_ok();
+            place.turn.leave(shared);
         }
-        let taken = ready!(place.turn.poll(shared, run, 1, cx));
-        place.is_reserved = taken.is_ok();
-        place.turn.leave(shared);
-        Poll::Ready(taken.map_err(|Closed(())| SendError::Closed(None)))
+        Poll::Ready(match shared.is_closed() {
+            true => Err(SendError::Closed(None)),
+            false => Ok(()),
+        })
     }
 
     fn start_send(mut self: Pin<&mut Self>, value: T) -> Result<(), Self::Error> {

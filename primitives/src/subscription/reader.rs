@@ -4,16 +4,18 @@
 use super::gauge::{self, Gauge};
 use super::settings::Overflow;
 use super::state::{Core, Entry};
-use crate::feed::{FeedError, FeedStats, NextError};
+use crate::feed::{Detached, FeedError, FeedStats, NextError, OnShard};
+use crate::panics::Panics;
+use crate::park::How;
 use crate::signal::Keep;
-use crate::topic::Cursor;
+use crate::topic::Cursors;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
 /// One feed's place in a subscription.
-pub(crate) struct Reader<T> {
+pub(crate) struct Reader<T, P> {
     core: Arc<Core<T>>,
-    cursor: Cursor<Entry<T>>,
+    cursor: Cursors<Entry<T>, P>,
     /// The first value, until it was yielded.
     first: Option<Entry<T>>,
     /// The next version to be yielded, or skipped to.
@@ -50,7 +52,7 @@ impl<T> Drop for Room<T> {
     }
 }
 
-impl<T: Send + Sync> Reader<T> {
+impl<T: Send + Sync> Reader<T, OnShard> {
     pub(super) fn new(core: &Arc<Core<T>>) -> Self {
         let room = (core.overflow == Overflow::Fail).then(|| {
             // At most what there will be: the feed starts at this position or behind it.
@@ -60,7 +62,12 @@ impl<T: Send + Sync> Reader<T> {
             let core = Arc::clone(core);
             Room { core, gauge }
         });
-        let cursor = core.log.subscribe(core.capacity, core.overflow.of_log());
+        let cursor = Cursors::subscribe(
+            std::iter::once(&core.log),
+            &core.log.bells,
+            core.capacity,
+            core.overflow.of_log(),
+        );
         // Only now: every later version is in the log behind the cursor.
         let first = core.state.snapshot(Arc::clone);
         Self {
@@ -79,15 +86,24 @@ impl<T: Send + Sync> Reader<T> {
     }
 
     /// The same with a part of the log of its own.
-    pub(crate) fn detach(self) -> Self {
-        Self {
+    pub(crate) fn detach(self) -> Reader<T, Detached> {
+        Reader {
             cursor: self.cursor.detach(),
-            ..self
+            core: self.core,
+            first: self.first,
+            next: self.next,
+            batch: self.batch,
+            batch_at: self.batch_at,
+            delivered: self.delivered,
+            room: self.room,
+            end: self.end,
+            has_failed: self.has_failed,
+            regains: self.regains,
         }
     }
 }
 
-impl<T> Reader<T> {
+impl<T, P> Reader<T, P> {
     pub(crate) fn stop_waiting(&mut self) {
         self.cursor.stop_waiting();
     }
@@ -120,7 +136,7 @@ impl<T> Reader<T> {
     }
 }
 
-impl<T: Clone + Send + Sync> Reader<T> {
+impl<T: Clone + Send + Sync, P> Reader<T, P> {
     pub(crate) fn try_next(&mut self) -> Result<T, NextError> {
         loop {
             if let Some(answer) = self.at_hand() {
@@ -131,8 +147,10 @@ impl<T: Clone + Send + Sync> Reader<T> {
                 };
             }
             let mut value = None;
-            let (cursor, visit) = self.visit(|news| value = Some(news));
-            let look = cursor.try_visit(1, visit);
+            let look = self.look(
+                |cursor, visit| cursor.try_visit(1, visit),
+                |news| value = Some(news),
+            );
             if let Some(value) = value {
                 return Ok(value);
             }
@@ -145,19 +163,25 @@ impl<T: Clone + Send + Sync> Reader<T> {
         }
     }
 
-    pub(crate) fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<T, FeedError>>> {
+    pub(crate) fn poll_next(
+        &mut self,
+        how: How,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<T, FeedError>>> {
         loop {
             if let Some(answer) = self.at_hand() {
                 return Poll::Ready(answer);
             }
             let mut value = None;
-            let (cursor, visit) = self.visit(|news| value = Some(news));
-            let look = cursor.poll_visit(cx, 1, visit);
+            let look = self.look(
+                |cursor, visit| cursor.poll_visit(how, cx, 1, visit),
+                |news| value = Some(news),
+            );
             if let Some(value) = value {
                 return Poll::Ready(Some(Ok(value)));
             }
             match look {
-                Poll::Ready(Some(_)) => {} // it is at hand, or the feed started with it
+                Poll::Ready(Some(_)) => {} // as above
                 Poll::Ready(None) => self.reach_end(),
                 Poll::Pending if self.look_again() => {}
                 Poll::Pending => return Poll::Pending,
@@ -193,8 +217,10 @@ impl<T: Clone + Send + Sync> Reader<T> {
                 return Poll::Ready(Ok(count));
             }
             let before = out.len();
-            let (cursor, visit) = self.visit(|news| out.push(news));
-            let look = cursor.poll_visit(cx, max, visit);
+            let look = self.look(
+                |cursor, visit| cursor.poll_visit(How::Future, cx, max, visit),
+                |news| out.push(news),
+            );
             if out.len() > before {
                 return Poll::Ready(Ok(out.len() - before));
             }
@@ -207,14 +233,17 @@ impl<T: Clone + Send + Sync> Reader<T> {
         }
     }
 
-    /// What a look at the log needs: the cursor, and what clones news out of the shard's copies.
+    /// Looks at the log and clones what is news out of the shard's copies, in place.
     ///
-    /// A feed that may fail judges each value before it yields it, and so keeps them at hand.
-    fn visit(
+    /// A feed that may fail judges each value before it yields it, so there they come at hand; as
+    /// do those from the first on whose clone panics, which is told once the shard's part is free.
+    fn look<R>(
         &mut self,
+        look: impl FnOnce(&mut Cursors<Entry<T>, P>, &mut dyn FnMut(&Entry<T>)) -> R,
         mut yields: impl FnMut(T),
-    ) -> (&mut Cursor<Entry<T>>, impl FnMut(&Entry<T>)) {
-        let judges = self.room.is_some();
+    ) -> R {
+        let mut keeps = self.room.is_some();
+        let mut panics = Panics::default();
         let Self {
             cursor,
             batch,
@@ -222,16 +251,24 @@ impl<T: Clone + Send + Sync> Reader<T> {
             delivered,
             ..
         } = self;
-        let visit = move |entry: &Entry<T>| {
-            if judges {
-                batch.push(Arc::clone(entry));
-            } else if entry.mark.version.0 >= *next {
-                yields(T::clone(&entry.value));
-                *next = entry.mark.version.0 + 1;
-                *delivered += 1;
+        let answer = look(cursor, &mut |entry| {
+            let number = entry.mark.version.0;
+            if !keeps && number >= *next {
+                match panics.run(|| T::clone(&entry.value)) {
+                    Some(value) => {
+                        yields(value);
+                        *next = number + 1;
+                        *delivered += 1;
+                    }
+                    None => keeps = true,
+                }
             }
-        };
-        (cursor, visit)
+            if keeps {
+                batch.push(Arc::clone(entry));
+            }
+        });
+        panics.resume();
+        answer
     }
 
     /// What can be yielded without a look at the log: `None` if that is needed.

@@ -230,9 +230,8 @@ impl<T: Clone> Copies<T> {
         Some(count)
     }
 
-    /// Shows the reader's next values, up to `max`, to `visit`; `None` if there is none.
-    ///
-    /// If `visit` panics, the values before that one count as delivered.
+    /// Shows the reader's next values, up to `max`, to `visit`, which does not panic; `None` if
+    /// there is none.
     pub(super) fn visit(
         &mut self,
         reader: &mut Reader<T>,
@@ -244,27 +243,13 @@ impl<T: Clone> Copies<T> {
         if count == 0 {
             return None;
         }
-        let mut visited = 0;
-        let mut panics = Panics::default();
         if self.overflow == TopicOverflow::DropNew {
-            panics.run(|| {
-                for value in reader.queue.range(..count) {
-                    visit(value);
-                    visited += 1;
-                }
-            });
-            reader.queue.drain(..visited);
+            reader.queue.drain(..count).for_each(|value| visit(&value));
         } else {
             let at = (reader.next - self.first()) as usize;
-            panics.run(|| {
-                for value in self.row.range(at..at + count) {
-                    visit(value);
-                    visited += 1;
-                }
-            });
+            self.row.range(at..at + count).for_each(visit);
         }
-        self.advance(reader, visited);
-        panics.resume();
+        self.advance(reader, count);
         Some(count)
     }
 

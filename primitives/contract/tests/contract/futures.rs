@@ -65,8 +65,13 @@ pub(crate) async fn flag_waiting<F: Future>(flag: &AtomicBool, future: F) -> F::
 
 /// Waits until `flag` is up, without a waker: whoever raises it knows of none.
 pub(crate) async fn until_raised(flag: &AtomicBool) {
-    while !flag.load(Ordering::Acquire) {
-        // The one who raises it may need this processor.
+    until(|| flag.load(Ordering::Acquire)).await;
+}
+
+/// Waits until `is_so`, without a waker.
+pub(crate) async fn until(is_so: impl Fn() -> bool) {
+    while !is_so() {
+        // Who makes it so may need this processor.
         std::thread::yield_now();
         give_way().await;
     }

@@ -5,8 +5,12 @@
 #![forbid(unsafe_code)]
 #![allow(clippy::unwrap_used)]
 
-/// Runs each fact on each host, in a module a host: `epoll::name_of_the_fact`.
+/// Runs each fact on each host, in a module a host: `epoll::name_of_the_fact`. A fact that proves a
+/// guarantee is written as the test that it is, so that its mark stands above one.
 macro_rules! on_every_host {
+    ($(#[test] fn $facts:ident :: $fact:ident;)+) => {
+        on_every_host!($($facts :: $fact),+);
+    };
     ($($facts:ident :: $fact:ident),* $(,)?) => {
         on_every_host!(@hosts
             [$($facts :: $fact),*]
@@ -33,9 +37,14 @@ macro_rules! on_every_host {
 }
 
 mod bounded;
+mod channel;
 mod futures;
 mod hosts;
 mod lane;
 mod random;
 mod ring;
 mod ring64;
+mod signal;
+mod subscription;
+mod tasks;
+mod topic;

@@ -5,8 +5,8 @@ use std::future::Future;
 
 use corelane::{Placement, Runtime, shards};
 
-use super::Host;
 use super::shards::fail;
+use super::{Host, PLACES};
 
 /// In how many orders of events each fact is tried.
 const SEEDS: u64 = 16;
@@ -41,6 +41,26 @@ impl Host for Simulations {
             let right = shards()[1].submit(right);
             let left = left().await;
             (left, right.await.unwrap_or_else(|error| fail(error)))
+        });
+        simulated.unwrap().0
+    }
+
+    fn each<W, F>(&self, works: Vec<W>) -> Vec<F::Output>
+    where
+        W: FnOnce() -> F + Send + 'static,
+        F: Future + 'static,
+        F::Output: Send + 'static,
+    {
+        let runtime = Runtime::builder().placement(Placement::Unpinned(PLACES));
+        let simulated = runtime.simulate(self.seed.get(), || async {
+            let shards = shards();
+            let calls = works.into_iter().enumerate();
+            let calls: Vec<_> = calls.map(|(at, work)| shards[at].submit(work)).collect();
+            let mut outputs = Vec::new();
+            for call in calls {
+                outputs.push(call.await.unwrap_or_else(|error| fail(error)));
+            }
+            outputs
         });
         simulated.unwrap().0
     }

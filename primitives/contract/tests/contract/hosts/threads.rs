@@ -25,6 +25,28 @@ impl Host for Threads {
     {
         on_two_threads(|| block_on(left()), || block_on(right()))
     }
+
+    fn each<W, F>(&self, works: Vec<W>) -> Vec<F::Output>
+    where
+        W: FnOnce() -> F + Send + 'static,
+        F: Future + 'static,
+        F::Output: Send + 'static,
+    {
+        on_threads(works, |work| block_on(work()))
+    }
+}
+
+/// Calls `run` for each of `works`, on a thread of its own.
+pub(super) fn on_threads<W: Send, T: Send>(works: Vec<W>, run: impl Fn(W) -> T + Sync) -> Vec<T> {
+    let run = &run;
+    thread::scope(|scope| {
+        let threads = works.into_iter().map(|work| scope.spawn(move || run(work)));
+        let threads: Vec<_> = threads.collect();
+        let joined = threads.into_iter().map(|thread| thread.join());
+        joined
+            .map(|joined| joined.unwrap_or_else(|panic| resume_unwind(panic)))
+            .collect()
+    })
 }
 
 /// Calls both, each on a thread of its own.

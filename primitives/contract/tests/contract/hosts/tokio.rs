@@ -6,7 +6,7 @@ use tokio::runtime::Builder;
 use tokio::task::{LocalSet, spawn_local};
 
 use super::Host;
-use super::threads::on_two_threads;
+use super::threads::{on_threads, on_two_threads};
 
 #[derive(Debug)]
 pub(crate) struct Tokio;
@@ -22,6 +22,15 @@ impl Host for Tokio {
         RF::Output: Send + 'static,
     {
         on_two_threads(|| run(left), || run(right))
+    }
+
+    fn each<W, F>(&self, works: Vec<W>) -> Vec<F::Output>
+    where
+        W: FnOnce() -> F + Send + 'static,
+        F: Future + 'static,
+        F::Output: Send + 'static,
+    {
+        on_threads(works, run)
     }
 }
 
