@@ -8,8 +8,8 @@ use corelane_primitives::{PushError, Ring, RingConsumer, TimerId, Timers, model}
 use loom::thread;
 use std::future::Future;
 use std::pin::pin;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::Waker;
 use std::time::Duration;
 
