@@ -31,6 +31,15 @@ REPORT = {
         "overflow": TEXT, "published": COUNT,
         "readers": [{"shard": COUNT, "delivered": COUNT, "dropped": COUNT}],
     },
+    "limits": {
+        "version": COUNT,
+        "orders": [{
+            "shard": COUNT, "version": COUNT, "versions": COUNT, "checked": COUNT,
+            "orders_over": COUNT, "positions_over": COUNT,
+        }],
+    },
+    "recording": {"recorded": COUNT, "dropped": COUNT},
+    "control": {"sent": COUNT, "received": COUNT},
     "subscribers": {"served": COUNT, "cut": COUNT},
     "books": [BOOK],
 }
@@ -88,6 +97,12 @@ def main():
                 reader["delivered"] + reader["dropped"] == report["trades"]["published"]
                 for reader in report["trades"]["readers"]
             ),
+            "every limit at every shard": len(report["limits"]["orders"]) == report["shards"]
+            and all(
+                orders["version"] == report["limits"]["version"] == orders["versions"] - 1
+                for orders in report["limits"]["orders"]
+            ),
+            "all control received": report["control"]["sent"] == report["control"]["received"],
             "whole hashes": all(len(book["sha256"]) == 64 for book in report["books"]),
         }
         faults = [f"wanted: {fact}" for fact, holds in facts.items() if not holds]

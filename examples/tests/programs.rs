@@ -232,14 +232,18 @@ fn soak_counts_all_that_it_sends() {
     for options in [&["--driver", "epoll"][..], &["--idle", "park"]] {
         let ended = Command::new(env!("CARGO_BIN_EXE_soak"))
             .args(["--elements", "1000000", "--submits", "20000"])
+            .args(["--messages", "50000"])
             .args(options)
             .output()
             .unwrap();
         let said = String::from_utf8(ended.stdout).unwrap();
         assert!(ended.status.success(), "{said}");
         let lines: Vec<_> = said.lines().collect();
-        assert_eq!(lines.len(), 3, "{said}");
-        for (line, count) in lines.iter().zip(["1000000", "20000", "20000"]) {
+        // Four readers of the topic at each shard.
+        let mut counts = vec!["1000000", "20000", "20000"];
+        counts.extend(["50000"; 8]);
+        assert_eq!(lines.len(), counts.len(), "{said}");
+        for (line, count) in lines.iter().zip(counts) {
             assert!(
                 line.contains(&format!(" {count} of {count}, 0 wrong")),
                 "{said}"

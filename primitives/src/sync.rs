@@ -107,6 +107,8 @@ sites! {
     Ring64Publish = "ring64.publish",
     /// The consumer of `Ring64` looks at a slot.
     Ring64ReadSlot = "ring64.read_slot",
+    /// It looks at several slots, for a fold; partner: `Ring64Publish`.
+    Ring64ReadRun = "ring64.read_run",
     /// The consumer of `Ring64` hands slots back; partner: `Ring64ReadHead`.
     Ring64Release = "ring64.release",
     /// A producer of `Ring64` reads the consumer's position.

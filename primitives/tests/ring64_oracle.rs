@@ -5,10 +5,13 @@
 
 #[path = "support/oracle.rs"]
 mod oracle;
+#[path = "support/settle.rs"]
+mod settle;
 
 use corelane_primitives::{ClaimError, Consumer64, PushError, Ring64};
 use proptest::collection::vec;
 use proptest::prelude::*;
+use settle::settle;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -241,7 +244,10 @@ impl Run {
 
     fn poll_ready(&mut self) {
         let waker = Waker::from(Arc::clone(&self.bell));
-        let polled = self.consumer.poll_ready(&mut Context::from_waker(&waker));
+        let mut cx = Context::from_waker(&waker);
+        let rings = || self.bell.0.load(Ordering::Relaxed);
+        let (polled, own) = settle(rings, || self.consumer.poll_ready(&mut cx));
+        self.model.rings += own;
         let holes = self
             .model
             .inside

@@ -4,7 +4,7 @@
 
 use corelane_primitives::{Closed, NextError, Signal};
 use futures_core::{FusedStream, Stream};
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
@@ -201,27 +201,56 @@ macro_rules! facts {
                 let signal = $make(0_u64);
                 let mut feeds: Vec<_> = (0..100).map(|_| (signal.changes(), bell())).collect();
                 for round in 1..=3 {
-                    for (feed, (_, waker)) in &mut feeds {
-                        assert_eq!(poll_next(feed, waker), Poll::Ready(Some(round - 1)));
-                        assert_eq!(poll_next(feed, waker), Poll::Pending);
+                    let mut waits = Vec::new();
+                    for (feed, (bell, waker)) in &mut feeds {
+                        assert_eq!(feed.try_next(), Ok(round - 1));
+                        let mut wait = Box::pin(feed.next());
+                        let polled = wait.as_mut().poll(&mut Context::from_waker(waker));
+                        assert!(polled.is_pending());
+                        waits.push((wait, bell, waker));
                     }
                     signal.set(round).unwrap();
                     assert_eq!(signal.stats().bells, round);
-                    let rung = |feeds: &Vec<(_, (Arc<Bell>, _))>| -> Vec<usize> {
-                        feeds.iter().map(|(_, (bell, _))| bell.rings()).collect()
-                    };
-                    let total: usize = rung(&feeds).iter().sum();
-                    let before = (round as usize - 1) * feeds.len();
+                    let total: usize = waits.iter().map(|(_, bell, _)| bell.rings()).sum();
+                    let before = (round as usize - 1) * waits.len();
                     assert_eq!(total, before + 1, "only one was woken from outside");
-                    let duty = rung(&feeds)
-                        .iter()
-                        .position(|rings| *rings == round as usize);
-                    let (feed, (_, waker)) = &mut feeds[duty.unwrap()];
-                    assert_eq!(poll_next(feed, waker), Poll::Ready(Some(round)));
-                    assert!(rung(&feeds).iter().all(|rings| *rings == round as usize));
+                    let rung =
+                        |(_, bell, _): &(_, &mut Arc<Bell>, _)| bell.rings() == round as usize;
+                    let duty = waits.iter().position(rung).unwrap();
+                    let (wait, _, waker) = &mut waits[duty];
+                    let polled = wait.as_mut().poll(&mut Context::from_waker(waker));
+                    assert_eq!(polled, Poll::Ready(Some(round)));
+                    assert!(waits.iter().all(rung));
                     signal.set(round).unwrap();
                     assert_eq!(signal.stats().bells, round, "nobody sleeps");
                 }
+            }
+
+            // proves: S-6
+            // proves: S-11
+            #[test]
+            fn feed_left_alone_as_a_stream_holds_up_nobody() {
+                let signal = $make(0_u64);
+                let mut feeds = [(); 4].map(|()| signal.changes());
+                let bells = [(); 4].map(|()| bell());
+                for feed in &mut feeds {
+                    assert_eq!(feed.try_next(), Ok(0));
+                }
+                let [left, stream, first, second] = &mut feeds;
+                assert_eq!(poll_next(left, &bells[0].1), Poll::Pending);
+                assert_eq!(poll_next(stream, &bells[1].1), Poll::Pending);
+                let mut waits = [pin!(first.next()), pin!(second.next())];
+                for (wait, (_, waker)) in waits.iter_mut().zip(&bells[2..]) {
+                    let polled = wait.as_mut().poll(&mut Context::from_waker(waker));
+                    assert_eq!(polled, Poll::Pending);
+                }
+                thread::scope(|scope| {
+                    scope.spawn(|| signal.set(1).unwrap());
+                });
+                let rings = || bells.each_ref().map(|(bell, _)| bell.rings());
+                assert_eq!(rings(), [1, 1, 1, 0]);
+                assert_eq!(poll_next(stream, &bells[1].1), Poll::Ready(Some(1)));
+                assert_eq!(rings()[3], 1, "whoever is polled looks for its shard");
             }
 
             // proves: S-11

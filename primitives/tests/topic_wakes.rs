@@ -1,7 +1,7 @@
 //! Who is woken by a publish, how often, and what giving up a wait does.
 #![cfg(not(corelane_loom))]
 
-use corelane_primitives::{Feed, NextError, Order, Topic, TopicOverflow};
+use corelane_primitives::{Feed, FeedError, NextError, Order, Topic, TopicOverflow};
 use std::pin::{Pin, pin};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -39,44 +39,99 @@ fn topic(capacity: usize) -> Topic<u64> {
     Topic::new(capacity, TopicOverflow::Backpressure)
 }
 
+/// A feed's wait by a future.
+type Wait<'a> = Pin<Box<dyn Future<Output = Option<Result<u64, FeedError>>> + 'a>>;
+
 // proves: T-7
 // proves: W-1
 // proves: W-2
 // proves: W-3
 #[test]
-fn publish_rings_a_shard_once_for_all_its_feeds() {
+fn publishers_ring_a_shard_once_for_all_its_feeds() {
     const FEEDS: usize = 1_000;
+    const PUBLISHERS: usize = 20;
     for order in [Order::Total, Order::PerPublisher] {
-        let topic = topic(8).order(order);
+        let topic = topic(32).order(order);
         let (bell, waker) = bell();
-        let shards = pinned_affinities(&[2]);
+        let mut cx = Context::from_waker(&waker);
+        let shards = pinned_affinities(&[2 + PUBLISHERS]);
+        // Of every kind, at two shards.
         let mut feeds: Vec<Feed<u64>> = (0..FEEDS)
             .map(|number| {
                 let _entered = enter(shards[number % 2], Rc::new(()));
-                topic.subscribe()
+                let overflow = match number % 6 / 2 {
+                    0 => TopicOverflow::Backpressure,
+                    1 => TopicOverflow::DropNew,
+                    _ => TopicOverflow::DropOldest,
+                };
+                let feed = topic.subscribe_with(30 + number % 3, overflow);
+                feed.expect("the capacity is at most the topic's")
             })
             .collect();
         topic.try_publish(0).expect("there is room");
         assert_eq!(topic.stats().scans, 0, "nobody is parked");
+        assert!(feeds.iter_mut().all(|feed| feed.try_next() == Ok(0)));
+        let mut waits: Vec<Wait<'_>> = Vec::new();
         for feed in &mut feeds {
-            assert_eq!(poll(feed, &waker), Poll::Ready(Some(0)));
-            assert_eq!(poll(feed, &waker), Poll::Pending);
+            let mut wait: Wait<'_> = Box::pin(feed.next());
+            assert!(wait.as_mut().poll(&mut cx).is_pending());
+            waits.push(wait);
         }
         assert_eq!(bell.rings(), 0);
-        for value in 1..4 {
-            topic.try_publish(value).expect("there is room");
+        for publisher in 0..PUBLISHERS {
+            let _entered = enter(shards[2 + publisher], Rc::new(()));
+            topic.try_publish(publisher as u64).expect("there is room");
         }
-        // One for each shard, whatever the number of feeds and of publishes.
+        // One for each shard, whatever the number of feeds, of publishes and of publishers.
         assert_eq!((bell.rings(), topic.stats().bells), (2, 2));
         // Whoever looks first wakes the others of its shard.
-        assert_eq!(poll(&mut feeds[0], &waker), Poll::Ready(Some(1)));
+        assert!(waits[0].as_mut().poll(&mut cx).is_ready());
         assert_eq!(bell.rings(), 2 + FEEDS / 2 - 1);
-        assert_eq!(poll(&mut feeds[1], &waker), Poll::Ready(Some(1)));
+        assert!(waits[1].as_mut().poll(&mut cx).is_ready());
         assert_eq!(bell.rings(), 2 + 2 * (FEEDS / 2 - 1));
         let scans = topic.stats().scans;
-        topic.try_publish(4).expect("there is room");
+        topic.try_publish(99).expect("there is room");
         assert_eq!(topic.stats().scans, scans, "nobody is parked any more");
         assert_eq!(bell.rings(), 2 + 2 * (FEEDS / 2 - 1));
+    }
+}
+
+/// A stream may be polled once and left alone: who waits beside it is woken all the same, and only
+/// once.
+// proves: S-11
+// proves: T-7
+#[test]
+fn feed_left_alone_as_a_stream_holds_up_nobody() {
+    for order in [Order::Total, Order::PerPublisher] {
+        for elsewhere in [false, true] {
+            let topic = topic(32).order(order);
+            let mut feeds = [(); 4].map(|()| topic.subscribe());
+            let bells = [(); 4].map(|()| bell());
+            let [left, stream, first, second] = &mut feeds;
+            assert_eq!(poll(left, &bells[0].1), Poll::Pending);
+            assert_eq!(poll(stream, &bells[1].1), Poll::Pending);
+            let mut waits = [pin!(first.next()), pin!(second.next())];
+            for (wait, (_, waker)) in waits.iter_mut().zip(&bells[2..]) {
+                let polled = wait.as_mut().poll(&mut Context::from_waker(waker));
+                assert!(polled.is_pending());
+            }
+            let publish = || {
+                for shard in pinned_affinities(&[20]) {
+                    let _entered = enter(shard, Rc::new(()));
+                    topic.try_publish(1).expect("there is room");
+                }
+            };
+            if elsewhere {
+                std::thread::scope(|scope| scope.spawn(publish).join().expect("it ends"));
+            } else {
+                publish();
+            }
+            let rings = || bells.each_ref().map(|(bell, _)| bell.rings());
+            assert_eq!(rings(), [1, 1, 1, 0]);
+            assert_eq!(topic.stats().bells, 3);
+            assert_eq!(poll(stream, &bells[1].1), Poll::Ready(Some(1)));
+            assert_eq!(rings()[3], 1, "whoever is polled looks for its shard");
+        }
     }
 }
 
@@ -87,18 +142,20 @@ fn wait_given_up_is_never_rung_and_hands_its_duty_on() {
         let topic = topic(4);
         let mut feeds = [topic.subscribe(), topic.subscribe(), topic.subscribe()];
         let bells: Vec<(Arc<Bell>, Waker)> = (0..3).map(|_| bell()).collect();
-        let [first, second, third] = &mut feeds;
-        let mut given_up = Box::pin(first.next());
-        let polled = given_up
-            .as_mut()
-            .poll(&mut Context::from_waker(&bells[0].1));
-        assert!(polled.is_pending());
-        assert_eq!(poll(second, &bells[1].1), Poll::Pending);
-        assert_eq!(poll(third, &bells[2].1), Poll::Pending);
+        let poll = |wait: &mut Wait<'_>, at: usize| {
+            let polled = wait.as_mut().poll(&mut Context::from_waker(&bells[at].1));
+            polled.map(|item| item.expect("the topic is open"))
+        };
+        let mut waits: Vec<Wait<'_>> = Vec::new();
+        for (at, feed) in feeds.iter_mut().enumerate() {
+            waits.push(Box::pin(feed.next()));
+            assert!(poll(&mut waits[at], at).is_pending());
+        }
         if rung_first {
             topic.try_publish(1).expect("there is room");
             assert_eq!(bells[0].0.rings(), 1);
         }
+        let given_up = std::mem::replace(&mut waits[0], Box::pin(std::future::pending()));
         drop(given_up);
         if !rung_first {
             topic.try_publish(1).expect("there is room");
@@ -106,10 +163,7 @@ fn wait_given_up_is_never_rung_and_hands_its_duty_on() {
         assert_eq!(bells[0].0.rings(), usize::from(rung_first));
         let woken: Vec<usize> = (1..3).filter(|at| bells[*at].0.rings() > 0).collect();
         assert_eq!(woken.len(), 1);
-        assert_eq!(
-            poll(&mut feeds[woken[0]], &bells[woken[0]].1),
-            Poll::Ready(Some(1))
-        );
+        assert_eq!(poll(&mut waits[woken[0]], woken[0]), Poll::Ready(Ok(1)));
         assert!((1..3).all(|at| bells[at].0.rings() == 1));
     }
 }
@@ -184,12 +238,18 @@ fn waker_may_use_the_topic_and_its_part() {
     let act = Arc::new(Act(topic.clone(), AtomicUsize::new(0)));
     let waker = Waker::from(act.clone());
     let (_, quiet) = bell();
-    assert_eq!(poll(&mut first, &quiet), Poll::Pending);
-    assert_eq!(poll(&mut second, &waker), Poll::Pending);
-    topic.try_publish(1).expect("there is room");
-    // It wakes the second feed, which publishes and reads on the same part.
-    assert_eq!(poll(&mut first, &quiet), Poll::Ready(Some(1)));
-    assert_eq!(act.1.load(Ordering::Relaxed), 1);
-    assert_eq!(poll(&mut first, &quiet), Poll::Ready(Some(2)));
+    {
+        let mut waits = [pin!(first.next()), pin!(second.next())];
+        for (wait, waker) in waits.iter_mut().zip([&quiet, &waker]) {
+            let polled = wait.as_mut().poll(&mut Context::from_waker(waker));
+            assert!(polled.is_pending());
+        }
+        topic.try_publish(1).expect("there is room");
+        // It wakes the second feed, which publishes and reads on the same part.
+        let polled = waits[0].as_mut().poll(&mut Context::from_waker(&quiet));
+        assert_eq!(polled, Poll::Ready(Some(Ok(1))));
+        assert_eq!(act.1.load(Ordering::Relaxed), 1);
+    }
+    assert_eq!(first.try_next(), Ok(2));
     assert_eq!((second.try_next(), second.try_next()), (Ok(1), Ok(2)));
 }

@@ -1,4 +1,4 @@
-//! What a run tells about what its shards share: best prices and trades.
+//! What a run tells about what its shards share: best prices, trades, limits and control.
 
 use std::fmt;
 
@@ -101,5 +101,80 @@ impl fmt::Display for TradesReport {
             )?;
         }
         Ok(())
+    }
+}
+
+/// The subscription with risk limits.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct LimitsReport {
+    /// The last version: how often a limit was changed.
+    pub version: u64,
+    /// The order side of each shard.
+    pub orders: Vec<OrdersReport>,
+}
+
+/// The order side of one shard: which limits it acted on, and what it found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct OrdersReport {
+    /// The shard.
+    pub shard: usize,
+    /// The version that it acted on last.
+    pub version: u64,
+    /// How many versions it acted on, the first one included. None is left out.
+    pub versions: u64,
+    /// Trades that were checked; each is by one shard, if its symbol has a limit.
+    pub checked: u64,
+    /// Those that were larger than an order may be.
+    pub orders_over: u64,
+    /// Those that left a position larger than it may be.
+    pub positions_over: u64,
+}
+
+impl fmt::Display for LimitsReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "limits       version {}", self.version)?;
+        for orders in &self.orders {
+            writeln!(
+                f,
+                "             orders {}: version {}, {} checked, {} orders and {} positions over",
+                orders.shard,
+                orders.version,
+                grouped(orders.checked),
+                grouped(orders.orders_over),
+                grouped(orders.positions_over)
+            )?;
+        }
+        Ok(())
+    }
+}
+
+/// The recording of trades to a file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct RecordReport {
+    /// Trades that were written.
+    pub recorded: u64,
+    /// Trades that were lost while it was on, since the file was slow.
+    pub dropped: u64,
+}
+
+/// The channel to the control, whose two counts agree at the end.
+///
+/// ```
+/// use corelane_examples::feed::ControlReport;
+///
+/// let control = ControlReport { sent: 3, received: 3 };
+/// assert_eq!(control.to_string(), "3 sent, 3 received");
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct ControlReport {
+    /// Messages that were sent, from all shards.
+    pub sent: u64,
+    /// Messages that the control has taken.
+    pub received: u64,
+}
+
+impl fmt::Display for ControlReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} sent, {} received", self.sent, self.received)
     }
 }

@@ -29,6 +29,12 @@ pub struct LiveLine {
     pub trades: u64,
     /// Trades that readers have lost so far.
     pub dropped: u64,
+    /// The version of the risk limits that every shard acts on by now.
+    pub limits: u64,
+    /// Orders and positions that were over a limit so far.
+    pub over: u64,
+    /// Messages to the control so far.
+    pub control: u64,
     /// Subscribers now.
     pub subscribers: u64,
     /// The part of the last second that each shard was busy, from 0 to 1.
@@ -63,6 +69,13 @@ impl fmt::Display for LiveLine {
             grouped(self.tops),
             grouped(self.trades),
             grouped(self.dropped)
+        )?;
+        write!(
+            f,
+            "  limits v{} over {}  control {}",
+            self.limits,
+            grouped(self.over),
+            self.control
         )?;
         write!(f, "  subs {}  busy", self.subscribers)?;
         for share in &self.busy {

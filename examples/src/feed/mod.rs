@@ -22,6 +22,7 @@
 
 mod best;
 mod book;
+mod command;
 mod counts;
 mod decimal;
 mod decode;
@@ -32,6 +33,7 @@ mod gzip;
 mod host;
 mod input;
 mod instrument;
+mod limits;
 mod line;
 mod live;
 mod options;
@@ -50,7 +52,11 @@ mod wire;
 pub use self::{
     best::{BEST_WORDS, Best},
     book::{Book, BookCounts, Change, KEPT_UPDATES_MAX, Top},
-    counts::{ReaderReport, TopsReport, TradesReport},
+    command::{COMMAND_BYTES_MAX, Command, CommandError, Recording},
+    counts::{
+        ControlReport, LimitsReport, OrdersReport, ReaderReport, RecordReport, TopsReport,
+        TradesReport,
+    },
     decimal::{DECIMAL_DIGITS, Decimal, DecimalError, Volume},
     decode::{Decoder, Malformed, MalformedLog},
     expected::{ExpectedHash, ExpectedHashError, HashMismatch},
@@ -58,6 +64,7 @@ pub use self::{
     host::{Driver, Idle, Overflow},
     input::{CHUNK_BYTES, InputEnd, InputError, read_input},
     instrument::{INSTRUMENTS, Instrument, InstrumentId},
+    limits::{LIMITS_MAX, Limit, Limits, NamedLimit, NamedLimitError, Risk},
     line::{LINE_BYTES_MAX, Line, LineFramer},
     live::LiveLine,
     options::{EMBEDDED_SECONDS, Options, SHARDS_MAX, TRADES_CAPACITY, Unstarted},

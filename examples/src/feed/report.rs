@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::counts::{TopsReport, TradesReport};
+use super::counts::{ControlReport, LimitsReport, RecordReport, TopsReport, TradesReport};
 use super::pipeline::Ages;
 use super::rings::{FillLosses, HoleReport, RingReport};
 use super::{Book, Decimal, Symbol, Volume};
@@ -50,6 +50,12 @@ pub struct Report {
     pub tops: TopsReport,
     /// Trades: the topic.
     pub trades: TradesReport,
+    /// Risk limits: the subscription.
+    pub limits: LimitsReport,
+    /// The recording; nothing without `--record`.
+    pub recording: RecordReport,
+    /// Control: the channel.
+    pub control: ControlReport,
     /// Those who listened.
     pub subscribers: SubscriberReport,
     /// The books in the order of their symbols.
@@ -156,7 +162,7 @@ impl From<&Book> for BookReport {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::feed::{Generator, KEPT_UPDATES_MAX, ReaderReport};
+    use crate::feed::{Generator, KEPT_UPDATES_MAX, OrdersReport, ReaderReport};
 
     fn report() -> Report {
         let symbol = "ES".parse().unwrap();
@@ -197,6 +203,14 @@ mod tests {
                 }],
                 ..TradesReport::default()
             },
+            limits: LimitsReport {
+                version: 3,
+                orders: vec![OrdersReport {
+                    version: 2,
+                    checked: 1_111,
+                    ..OrdersReport::default()
+                }],
+            },
             books: vec![BookReport::from(&book)],
             ..Report::default()
         }
@@ -212,8 +226,8 @@ mod tests {
         };
         assert_eq!(
             keys(&json),
-            "age_ns books driver fills gaps holes lane_peak malformed refused relocations rings \
-             seconds shards subscribers tops trades updates updates_per_s"
+            "age_ns books control driver fills gaps holes lane_peak limits malformed recording \
+             refused relocations rings seconds shards subscribers tops trades updates updates_per_s"
         );
         assert_eq!(keys(&json["driver"]), "name reason");
         assert_eq!(keys(&json["age_ns"]), "max p50 p99 p999");
@@ -226,6 +240,13 @@ mod tests {
         assert_eq!(
             keys(&json["trades"]["readers"][0]),
             "delivered dropped shard"
+        );
+        assert_eq!(keys(&json["control"]), "received sent");
+        assert_eq!(keys(&json["recording"]), "dropped recorded");
+        assert_eq!(keys(&json["limits"]), "orders version");
+        assert_eq!(
+            keys(&json["limits"]["orders"][0]),
+            "checked orders_over positions_over shard version versions"
         );
         assert_eq!(keys(&json["holes"]), "discarded snapshots");
         assert_eq!(keys(&json["fills"]), "broken timed_out trips");
@@ -255,6 +276,9 @@ mod tests {
             "1 signals, 12,345 sets, 0 reads",
             "7,654 published, a full reader makes it wait",
             "reader 0: 7,650 delivered, 4 dropped",
+            "limits       version 3",
+            "orders 0: version 2, 1,111 checked, 0 orders and 0 positions over",
+            "control      0 sent, 0 received",
             "best bid",
         ] {
             assert!(text.contains(part), "{part} is missing in\n{text}");

@@ -3,7 +3,7 @@
 use std::fmt::{self, Write as _};
 
 use super::figures::{duration, grouped, rate};
-use super::{BookReport, Decimal, FillLosses, HoleReport, Report, SubscriberReport};
+use super::{BookReport, Decimal, FillLosses, HoleReport, RecordReport, Report, SubscriberReport};
 
 impl fmt::Display for Report {
     /// Writes the closing report for people: the run, then a table of the books.
@@ -39,7 +39,15 @@ impl fmt::Display for Report {
         writeln!(f, "relocations  {}", grouped(self.relocations))?;
         self.write_rings(f)?;
         writeln!(f, "tops         {}", self.tops)?;
-        write!(f, "{}", self.trades)?;
+        write!(f, "{}{}", self.trades, self.limits)?;
+        let RecordReport { recorded, dropped } = self.recording;
+        writeln!(
+            f,
+            "recording    {} recorded, {} dropped",
+            grouped(recorded),
+            grouped(dropped)
+        )?;
+        writeln!(f, "control      {}", self.control)?;
         let SubscriberReport { served, cut } = self.subscribers;
         writeln!(f, "subscribers  {served} served, {cut} cut")?;
         if self.books.is_empty() {

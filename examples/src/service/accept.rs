@@ -38,6 +38,8 @@ pub(super) enum Arrival {
     Input(StdStream, SocketAddr),
     /// It wants to hear what changes.
     Subscriber(StdStream),
+    /// It has commands.
+    Control(StdStream),
 }
 
 /// What the connections of a listener are.
@@ -45,6 +47,7 @@ pub(super) enum Arrival {
 enum Purpose {
     Input,
     Subscriber,
+    Control,
 }
 
 /// A listener of the service.
@@ -64,6 +67,12 @@ impl Listener {
         let asked = [
             (Purpose::Subscriber, "--serve", "serving", options.serve),
             (Purpose::Input, "--listen", "listening", options.listen),
+            (
+                Purpose::Control,
+                "--control",
+                "controlling",
+                options.control,
+            ),
         ];
         let mut listeners = Vec::new();
         for (purpose, option, does, addr) in asked {
@@ -116,6 +125,7 @@ fn hand_over(
     let stream = stream.into_std()?;
     let arrival = match purpose {
         Purpose::Input => Arrival::Input(stream, peer),
+        Purpose::Control => Arrival::Control(stream),
         Purpose::Subscriber => {
             sockopt::set_socket_send_buffer_size(&stream, SEND_BUFFER_BYTES)?;
             // The kernel asks: on a feed that rests, nothing else would tell that one has gone.

@@ -12,9 +12,9 @@ use crate::sweep::SweepError;
 /// Why a run did not come to its report.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Failure {
-    /// The file of `--json` cannot be written.
+    /// The file of `--json` or of `--record` cannot be written.
     #[error("{}: cannot be written", path.display())]
-    Json {
+    File {
         path: PathBuf,
         #[source]
         source: io::Error,

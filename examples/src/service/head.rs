@@ -1,6 +1,7 @@
 //! The service as shard 0 sees it: seats for all shards, listeners, and the summaries at the end.
 
 use std::future::{Future, poll_fn};
+use std::io;
 use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -13,19 +14,24 @@ use thread_aware::Unaware;
 
 use super::accept::{ARRIVALS_MAX, Arrival, Listener, accept};
 use super::console::Voice;
+use super::control::{Control, Governed, Governor, control};
 use super::desk::{Desk, desks};
 use super::door::{Door, Hall, door};
 use super::failure::Failure;
 use super::input::Input;
 use super::live::{self, SAMPLES_MAX, Sample};
+use super::orders::limits;
 use super::reader::Piece;
+use super::recorder::{Recorder, Tape, recorder};
 use super::routes::Instruments;
 use super::run::{Run, unless_ended};
 use super::signals::Ears;
-use super::tape::tape;
+use super::tape;
 use super::tops::boards;
 use super::worker::{Seat, work};
-use crate::feed::{self, DriverReport, INSTRUMENTS, Options, Report, ShardSummary, shard_of};
+use crate::feed::{
+    self, Command, DriverReport, INSTRUMENTS, Options, RecordReport, Report, ShardSummary, shard_of,
+};
 
 /// A run that came to its end.
 #[derive(Debug)]
@@ -39,25 +45,30 @@ pub(super) struct Ended {
 pub(super) async fn serve(
     options: Options,
     readers: Vec<(PathBuf, Consumer<Piece>)>,
+    tape: Option<Tape>,
     voice: Voice,
 ) -> Result<Ended, Failure> {
     // Ears and listeners first: without them there is no run, and whoever reads an address may
     // send a signal at once.
     let ears = Ears::open().map_err(Failure::Signals)?;
     let listeners = Listener::bind_all(&options, &voice)?;
-    let inputs = match (options.listen, readers.len()) {
-        (Some(_), _) => 1,
-        (None, 0) => INSTRUMENTS.len(),
-        (None, files) => files,
-    };
+    let inputs = input_count(&options, readers.len());
     let run = Arc::new(Run::new(options.speed(), options.strict, inputs, voice));
-    ears.attend(Arc::clone(&run));
     let shards = corelane::shards();
     let Table {
         seats,
         arrivals,
         samples,
-    } = Table::set(&run, &options, readers, shards.len());
+        control,
+        governor,
+        recorder,
+    } = Table::set(&run, &options, readers, tape, shards.len());
+    ears.attend(Arc::clone(&run), control.clone());
+    let offices = Offices {
+        control: control.clone(),
+        governing: corelane::spawn(governor.govern(Arc::clone(&run))),
+        recording: recorder.map(|recorder| corelane::spawn(recorder.run())),
+    };
     let instruments = Instruments::from_unaware(feed::Instruments::new(shards.len()));
     let answers: Vec<_> = shards
         .iter()
@@ -75,12 +86,11 @@ pub(super) async fn serve(
         .collect();
     // From here on the acceptors alone bring connections.
     drop(arrivals);
-    corelane::spawn(live::show(Arc::clone(&run), samples)).detach();
+    corelane::spawn(live::show(Arc::clone(&run), control.clone(), samples)).detach();
     if let Some(duration) = options.duration() {
-        let run = Arc::clone(&run);
         let limit = async move {
             if unless_ended(sleep(duration)).await.is_some() {
-                run.end();
+                control.tell(Command::Stop).await;
             }
         };
         corelane::spawn(limit).detach();
@@ -91,6 +101,7 @@ pub(super) async fn serve(
         summaries[0].refused += refused.expect("an acceptor ends by itself");
     }
     let mut report = Report::of_shards(run.start.elapsed().as_secs_f64(), summaries);
+    offices.close(&run, &mut report).await;
     report.driver = driver();
     report.relocations = relocations();
     report.trades.overflow = options.trades_overflow;
@@ -100,6 +111,40 @@ pub(super) async fn serve(
     })
 }
 
+/// How many inputs the run ends with.
+fn input_count(options: &Options, files: usize) -> usize {
+    match (options.listen, files) {
+        (Some(_), _) => 1,
+        (None, 0) => INSTRUMENTS.len(),
+        (None, files) => files,
+    }
+}
+
+/// What works on shard 0 for all, and ends behind all shards.
+struct Offices {
+    control: Control,
+    governing: JoinHandle<Governed>,
+    recording: Option<JoinHandle<io::Result<RecordReport>>>,
+}
+
+impl Offices {
+    /// Waits for their ends, and adds what they have counted.
+    async fn close(self, run: &Run, report: &mut Report) {
+        let governed = self.governing.await;
+        let governed = governed.expect("the governor ends by itself");
+        report.control = self.control.report(governed);
+        report.limits.version = governed.version;
+        report.tops.reads += governed.reads;
+        let Some(recording) = self.recording else {
+            return;
+        };
+        match recording.await.expect("the recorder ends by itself") {
+            Ok(recorded) => report.recording = recorded,
+            Err(error) => run.fail(&format!("the recording broke: {error}")),
+        }
+    }
+}
+
 /// All that is set before the shards sit down.
 struct Table {
     seats: Vec<Seat>,
@@ -107,6 +152,9 @@ struct Table {
     arrivals: Vec<Door<Arrival>>,
     /// From each shard.
     samples: Vec<Consumer<Sample>>,
+    control: Control,
+    governor: Governor,
+    recorder: Option<Recorder>,
 }
 
 impl Table {
@@ -114,17 +162,21 @@ impl Table {
         run: &Arc<Run>,
         options: &Options,
         readers: Vec<(PathBuf, Consumer<Piece>)>,
+        tape: Option<Tape>,
         shards: usize,
     ) -> Self {
         let (mut desks, mut inputs) = assign(options, readers, shards);
         // Each shard brings each other one lane at most.
         let (lane_doors, lanes) = doors(shards, shards);
         let boards = boards(shards);
-        let (topic, feeds) = tape(options, shards);
+        let (topic, feeds) = tape::tape(options, shards);
+        let (switch, recorder) = tape.map(|tape| recorder(tape, &topic)).unzip();
+        let (limits, versions) = limits(options, shards);
+        let (control, governor) = control(limits, Arc::clone(&boards), switch);
         let (arrivals, halls) = doors(shards, ARRIVALS_MAX);
         let (mut seats, mut samples) = (Vec::new(), Vec::new());
-        let places = lanes.into_iter().zip(feeds).zip(halls);
-        for (shard, ((lanes, trades), arrivals)) in places.enumerate() {
+        let places = lanes.into_iter().zip(feeds).zip(versions).zip(halls);
+        for (shard, (((lanes, trades), limits), arrivals)) in places.enumerate() {
             let (producer, consumer) = lane(SAMPLES_MAX);
             samples.push(consumer);
             seats.push(Seat {
@@ -138,6 +190,8 @@ impl Table {
                 serves: options.serve.is_some(),
                 topic: topic.clone(),
                 trades,
+                limits,
+                control: control.clone(),
                 arrivals,
                 samples: producer,
             });
@@ -146,6 +200,9 @@ impl Table {
             seats,
             arrivals,
             samples,
+            control,
+            governor,
+            recorder,
         }
     }
 }

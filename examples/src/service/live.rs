@@ -8,11 +8,13 @@ use corelane::metrics::{Snapshot, snapshot};
 use corelane::time::{Instant, interval_at};
 use corelane_primitives::{Consumer, Producer};
 
+use super::control::Control;
 use super::hub::Hub;
 use super::intake::Tally;
+use super::orders::Orders;
 use super::owner::{Owner, Progress};
 use super::run::{Run, unless_ended};
-use crate::feed::{AgeReport, Ages, LiveLine};
+use crate::feed::{AgeReport, Ages, LiveLine, OrdersReport};
 
 const PERIOD: Duration = Duration::from_secs(1);
 
@@ -27,6 +29,7 @@ pub(super) struct Sample {
     subscribers: usize,
     /// Trades that the shard's reader has lost.
     dropped: u64,
+    orders: OrdersReport,
 }
 
 /// Sends a sample a second until the run ends. The clock of all shards is one, so they agree on the
@@ -35,6 +38,7 @@ pub(super) async fn sample(
     run: Arc<Run>,
     owner: Rc<Owner>,
     hub: Rc<Hub>,
+    orders: Rc<Orders>,
     tally: Rc<Tally>,
     mut samples: Producer<Sample>,
 ) {
@@ -51,6 +55,7 @@ pub(super) async fn sample(
             ages,
             subscribers: hub.subscribers(),
             dropped: hub.reader().dropped,
+            orders: orders.report(),
         };
         if samples.push(sample).is_err() {
             unreachable!("there is room, and only this end takes it");
@@ -60,11 +65,15 @@ pub(super) async fn sample(
 }
 
 /// Shows what the shards say, until the first of them says no more.
-pub(super) async fn show(run: Arc<Run>, mut shards: Vec<Consumer<Sample>>) {
+pub(super) async fn show(run: Arc<Run>, control: Control, mut shards: Vec<Consumer<Sample>>) {
     let (mut updates_before, mut then) = (0, run.start);
     let mut counted = snapshot();
     loop {
-        let mut line = LiveLine::default();
+        let mut line = LiveLine {
+            limits: u64::MAX,
+            control: control.sent(),
+            ..LiveLine::default()
+        };
         let (mut updates, mut ages) = (0, Ages::default());
         for shard in &mut shards {
             let Some(sample) = shard.recv().await else {
@@ -87,6 +96,9 @@ pub(super) async fn show(run: Arc<Run>, mut shards: Vec<Consumer<Sample>>) {
             line.tops += tops;
             line.trades += trades;
             line.dropped += sample.dropped;
+            let orders = sample.orders;
+            line.limits = line.limits.min(orders.version);
+            line.over += orders.orders_over + orders.positions_over;
             for ring in &rings {
                 line.rings.get_or_insert_default().add(ring);
             }

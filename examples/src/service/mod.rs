@@ -6,7 +6,10 @@
 //!
 //! What the books say goes to all shards. The best prices of a symbol are a signal, which its owner
 //! sets once a batch, and which any shard reads or follows. Trades go to one topic, which every
-//! shard reads. From there they go to the subscribers of the shard, as lines.
+//! shard reads. From there they go to the subscribers of the shard, as lines, and to its order
+//! side, which checks them against the risk limits. These are a subscription: every shard acts on
+//! every version of them. Who wants something of the run, such as a signal's handler, a timer, or a
+//! connection of `--control` on any shard, says so over a channel to the governor on shard 0.
 //!
 //! The embedded feed has no bytes. Its decoders pack updates into [`words`](crate::words) and push
 //! them into a ring of the owner, which refuses what it has no room for: that is counted, the book
@@ -28,8 +31,10 @@
 mod accept;
 #[cfg(test)]
 mod block_on;
+mod commander;
 mod connections;
 mod console;
+mod control;
 mod crew;
 mod desk;
 mod door;
@@ -40,8 +45,10 @@ mod hub;
 mod input;
 mod intake;
 mod live;
+mod orders;
 mod owner;
 mod reader;
+mod recorder;
 mod ringside;
 mod routes;
 mod run;

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use corelane::signal::{Signal, Signals};
 
+use super::control::Control;
 use super::run::Run;
+use crate::feed::Command;
 
 /// Ears for signals, to be had before the program says that it is ready.
 #[derive(Debug)]
@@ -21,13 +23,13 @@ impl Ears {
         Signals::new().map(Self)
     }
 
-    /// Lets `run` end at the first signal.
-    pub(super) fn attend(mut self, run: Arc<Run>) {
+    /// Has `control` end the run at the first signal.
+    pub(super) fn attend(mut self, run: Arc<Run>, control: Control) {
         let attend = async move {
             let first = self.0.next().await;
             run.voice
                 .say(format!("{first}: the run ends; once more ends it at once"));
-            run.end();
+            control.tell(Command::Stop).await;
             let second = self.0.next().await;
             // What a shell calls the status of a program that a signal has ended.
             std::process::exit(match second {

@@ -14,6 +14,7 @@ use super::console::Console;
 use super::failure::Failure;
 use super::head::{Ended, serve};
 use super::reader::{self, Piece};
+use super::recorder::Tape;
 use crate::feed::Options;
 use crate::sweep::{Settings, Sweep};
 
@@ -43,9 +44,10 @@ fn try_run(options: &Options) -> Result<ExitCode, Failure> {
     }
     let console = Console::start().map_err(|source| Failure::Thread("console", source))?;
     let readers = start_readers(options)?;
+    let tape = options.record.clone().map(Tape::start).transpose()?;
     let (voice, owned) = (console.voice(), options.clone());
     let ended = builder(options)
-        .run(move || serve(owned, readers, voice))
+        .run(move || serve(owned, readers, tape, voice))
         .map_err(Failure::Start);
     console.finish();
     let Ended { report, failed } = ended??;
@@ -118,7 +120,7 @@ fn create(path: &Path) -> Result<File, Failure> {
 }
 
 fn unwritable(path: &Path, source: io::Error) -> Failure {
-    Failure::Json {
+    Failure::File {
         path: path.to_owned(),
         source,
     }

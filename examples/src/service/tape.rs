@@ -10,6 +10,7 @@ use corelane::task::yield_now;
 use corelane_primitives::{DetachedFeed, Topic};
 
 use super::hub::Hub;
+use super::orders::Orders;
 use crate::feed::{Options, ReaderReport, Trade};
 
 /// Trades that a reader takes before other tasks of its shard have their turn.
@@ -22,10 +23,12 @@ pub(super) fn tape(options: &Options, shards: usize) -> (Topic<Trade>, Vec<Detac
     (topic, feeds)
 }
 
-/// Reads the trades of all shards to their end, for the subscribers of this one.
-pub(super) async fn read(mut feed: DetachedFeed<Trade>, hub: Rc<Hub>) {
+/// Reads the trades of all shards to their end, for the subscribers and the order side of
+/// this one.
+pub(super) async fn read(mut feed: DetachedFeed<Trade>, hub: Rc<Hub>, orders: Rc<Orders>) {
     let (mut trades, mut taken) = (Vec::new(), 0);
     while let Ok(count @ 1..) = feed.next_batch(&mut trades, BATCH_MAX).await {
+        orders.check(&trades);
         hub.tell_trades(&trades, self::count(&feed));
         trades.clear();
         taken += count;

@@ -29,6 +29,19 @@ pub(super) fn boards(shards: usize) -> Boards {
     (0..shards).map(|_| Signal::new(Arc::default())).collect()
 }
 
+/// The best prices of all symbols of all shards, read where their owners set them.
+pub(super) fn best_prices(boards: &Boards) -> Vec<(Symbol, Best)> {
+    let mut all = Vec::new();
+    for board in boards.iter() {
+        let read = |listing: &Listing| {
+            let best = listing.top.read(|words| Best::from_words(*words));
+            (listing.symbol, best)
+        };
+        board.read(|listings| all.extend(listings.iter().map(read)));
+    }
+    all
+}
+
 /// The owner's end.
 #[derive(Debug)]
 pub(super) struct Tops {

@@ -7,7 +7,9 @@ use corelane::net::TcpStream;
 use corelane_primitives::{Consumer, DetachedFeed, Producer, Topic};
 
 use super::accept::Arrival;
+use super::commander::Commanders;
 use super::connections::Connections;
+use super::control::Control;
 use super::crew::Crew;
 use super::desk::Desk;
 use super::door::{Door, Hall};
@@ -15,12 +17,13 @@ use super::hub::Hub;
 use super::input::Input;
 use super::intake::Tally;
 use super::live::{self, Sample};
+use super::orders::Orders;
 use super::owner::Owner;
 use super::routes::{Instruments, Routes, Timed};
 use super::run::Run;
 use super::tape;
 use super::tops::{Boards, Tops};
-use crate::feed::{ShardSummary, Trade};
+use crate::feed::{Limits, ShardSummary, Trade};
 
 /// What a shard needs for its part and is no core's; sent to it as it is.
 #[derive(Debug)]
@@ -40,16 +43,22 @@ pub(super) struct Seat {
     /// Where trades go, and where those of all shards come from.
     pub(super) topic: Topic<Trade>,
     pub(super) trades: DetachedFeed<Trade>,
+    /// The versions of the risk limits.
+    pub(super) limits: DetachedFeed<Arc<Limits>>,
+    /// Who decides about the run.
+    pub(super) control: Control,
     pub(super) arrivals: Hall<Arrival>,
     pub(super) samples: Producer<Sample>,
 }
 
 /// Runs one shard's part, with its core's table of `instruments`. Each step ends when what it waits
 /// for has ended on all shards, so that nothing is left on the way between two of them.
-pub(super) async fn work(instruments: Instruments, seat: Seat) -> ShardSummary {
+pub(super) async fn work(instruments: Instruments, mut seat: Seat) -> ShardSummary {
     let run = seat.run;
     let owner = Rc::new(Owner::new(Tops::new(seat.boards[seat.shard].clone())));
     let hub = Rc::new(Hub::new(seat.shard, Arc::clone(&seat.boards)));
+    let shards = seat.boards.len();
+    let orders = Rc::new(Orders::new(seat.shard, shards, &mut seat.limits));
     let tally = Rc::new(Tally::default());
     let (applying, reading) = (Crew::default(), Crew::default());
     if let Some(desk) = seat.desk {
@@ -57,7 +66,8 @@ pub(super) async fn work(instruments: Instruments, seat: Seat) -> ShardSummary {
     }
     // From here on those who apply have the topic.
     applying.start(Rc::clone(&owner).apply_all(seat.lanes, seat.topic));
-    reading.start(tape::read(seat.trades, Rc::clone(&hub)));
+    reading.start(Rc::clone(&orders).follow(seat.limits));
+    reading.start(tape::read(seat.trades, Rc::clone(&hub), Rc::clone(&orders)));
     if seat.serves {
         hub.follow_all(&reading);
     }
@@ -65,6 +75,7 @@ pub(super) async fn work(instruments: Instruments, seat: Seat) -> ShardSummary {
         Arc::clone(&run),
         Rc::clone(&owner),
         Rc::clone(&hub),
+        Rc::clone(&orders),
         Rc::clone(&tally),
         seat.samples,
     ))
@@ -77,6 +88,7 @@ pub(super) async fn work(instruments: Instruments, seat: Seat) -> ShardSummary {
         Routes::new(instruments, seat.lane_doors),
         seat.inputs,
         seat.arrivals,
+        Commanders::new(seat.control),
     )
     .await;
     applying.done().await;
@@ -90,6 +102,7 @@ pub(super) async fn work(instruments: Instruments, seat: Seat) -> ShardSummary {
     summary.refused += tally.refused.get() + tally.fills.get().total();
     summary.fills = tally.fills.get();
     hub.report(&mut summary);
+    summary.orders = orders.report();
     summary
 }
 
@@ -102,6 +115,7 @@ async fn take_inputs(
     routes: Routes,
     inputs: Vec<Input>,
     mut arrivals: Hall<Arrival>,
+    commanders: Commanders,
 ) {
     let (routes, known) = (Rc::new(routes), Crew::default());
     for input in inputs {
@@ -116,6 +130,9 @@ async fn take_inputs(
             Arrival::Subscriber(stream) => {
                 TcpStream::from_std(stream).map(|stream| hub.join(stream))
             }
+            Arrival::Control(stream) => {
+                TcpStream::from_std(stream).map(|stream| commanders.start(stream))
+            }
         };
         match taken {
             Ok(true) => {}
@@ -129,4 +146,5 @@ async fn take_inputs(
     }
     known.done().await;
     connections.finish().await;
+    commanders.finish().await;
 }

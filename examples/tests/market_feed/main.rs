@@ -8,6 +8,7 @@
 
 mod bad_input;
 mod clients;
+mod control;
 mod flows;
 mod listening;
 mod overload;

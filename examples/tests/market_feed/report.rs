@@ -27,8 +27,8 @@ fn the_embedded_feed_shows_a_line_a_second_and_reports() {
     let report = scratch.json("report.json");
     assert_eq!(
         keys(&report),
-        "age_ns books driver fills gaps holes lane_peak malformed refused relocations rings \
-         seconds shards subscribers tops trades updates updates_per_s"
+        "age_ns books control driver fills gaps holes lane_peak limits malformed recording \
+         refused relocations rings seconds shards subscribers tops trades updates updates_per_s"
     );
     assert_eq!(keys(&report["driver"]), "name reason");
     assert_eq!(keys(&report["age_ns"]), "max p50 p99 p999");
@@ -82,6 +82,8 @@ fn expect_live(live: &str) {
         "tops ",
         "trades ",
         "dropped 0",
+        "limits v0 over 0",
+        "control 0",
         "subs 0",
         "busy ",
     ] {

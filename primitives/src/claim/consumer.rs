@@ -4,6 +4,7 @@ use super::reader::{Look, Reader};
 use super::shared::Shared;
 use crate::Folded;
 use crate::panics::Panics;
+use crate::park::Looks;
 use crate::sync::Arc;
 use crate::timers::Alarm;
 use std::time::Duration;
@@ -29,6 +30,7 @@ const BATCH_MAX: usize = 256;
 pub struct RingConsumer<T> {
     pub(super) reader: Reader<T>,
     pub(super) parked: bool,
+    pub(super) looks: Looks,
     /// When the claim that stands first may be stepped over, on the ring's clock, as the last look
     /// has found; the largest number when there is none.
     pub(super) due_ns: u64,
@@ -41,6 +43,7 @@ impl<T> RingConsumer<T> {
         Self {
             reader: Reader::new(shared),
             parked: false,
+            looks: Looks::default(),
             due_ns: u64::MAX,
             alarm: None,
         }

@@ -2,6 +2,7 @@
 
 use super::{FeedError, FeedStats, NextError, Source};
 use crate::block::block_on_for;
+use crate::park::How;
 use std::cell::Cell;
 use std::fmt;
 use std::future::Future;
@@ -27,11 +28,11 @@ pub type DetachedFeed<T> = Feed<T, Detached>;
 /// they stay on their thread ([`detach`](Self::detach) makes one that may travel). Dropping a feed
 /// frees a publisher that waits for it.
 ///
-/// Whichever feed of a shard is polled copies for all of them and wakes those that wait. One of
-/// those that wait is woken by publishers; it hands that duty on when it is dropped or stops
-/// waiting. So a task that has polled a feed as a *stream* goes on polling it or drops it: left
-/// alone after Pending, it may keep the other feeds of its shard from being woken. The futures of
-/// [`next`](Self::next) and [`next_batch`](Self::next_batch) take care of that by themselves.
+/// Whichever feed of a shard is polled copies for all of its kind and wakes those that wait. Of
+/// those that wait by [`next`](Self::next) or [`next_batch`](Self::next_batch), publishers wake
+/// one, which wakes the others and hands that duty on when its future is dropped. So a task that
+/// holds such a future goes on polling it when it is woken, or drops it. A feed that waits as a
+/// *stream* may be left alone, and is woken by itself; no other feed depends on it.
 ///
 /// ```
 /// use corelane_primitives::{NextError, Topic, TopicOverflow};
@@ -45,18 +46,16 @@ pub type DetachedFeed<T> = Feed<T, Detached>;
 /// assert_eq!(feed.try_next(), Err(NextError::Closed));
 /// ```
 pub struct Feed<T, P = OnShard> {
-    source: Source<T>,
+    source: Source<T, P>,
     /// Whether it has yielded its end.
     ended: bool,
-    place: PhantomData<P>,
 }
 
 impl<T> Feed<T> {
-    pub(crate) fn new(source: Source<T>) -> Self {
+    pub(crate) fn new(source: Source<T, OnShard>) -> Self {
         Self {
             source,
             ended: false,
-            place: PhantomData,
         }
     }
 }
@@ -91,7 +90,6 @@ impl<T: Clone + Send + Sync> Feed<T> {
         Feed {
             source: self.source.detach(),
             ended: self.ended,
-            place: PhantomData,
         }
     }
 }
@@ -186,9 +184,10 @@ impl<T: Clone + Send + Sync, P> Feed<T, P> {
 
     pub(super) fn poll_value(
         &mut self,
+        how: How,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<T, FeedError>>> {
-        let value = std::task::ready!(self.source.poll_next(cx));
+        let value = std::task::ready!(self.source.poll_next(how, cx));
         self.ended |= value.is_none();
         Poll::Ready(value)
     }
@@ -217,7 +216,7 @@ impl<T: Clone + Send + Sync, P> Future for Next<'_, T, P> {
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         self.waits = true;
-        self.feed.poll_value(cx)
+        self.feed.poll_value(How::Future, cx)
     }
 }
 

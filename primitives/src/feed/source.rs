@@ -1,19 +1,20 @@
 //! What stands behind a feed.
 
-use super::{FeedError, FeedStats, NextError};
+use super::{Detached, FeedError, FeedStats, NextError, OnShard};
+use crate::park::How;
 use crate::subscription::Reader;
 use crate::topic::Cursors;
 use std::task::{Context, Poll};
 
 /// Whose values a feed yields.
-pub(crate) enum Source<T> {
+pub(crate) enum Source<T, P> {
     /// A topic's messages.
-    Topic(Cursors<T>),
+    Topic(Cursors<T, P>),
     /// A subscription's changes.
-    Subscription(Reader<T>),
+    Subscription(Reader<T, P>),
 }
 
-impl<T> Source<T> {
+impl<T, P> Source<T, P> {
     pub(super) fn stats(&self) -> FeedStats {
         match self {
             Self::Topic(cursor) => cursor.stats(),
@@ -30,7 +31,7 @@ impl<T> Source<T> {
     }
 }
 
-impl<T: Clone + Send + Sync> Source<T> {
+impl<T: Clone + Send + Sync, P> Source<T, P> {
     pub(super) fn try_next(&mut self) -> Result<T, NextError> {
         match self {
             Self::Topic(cursor) => cursor.try_next().map_err(|ended| match ended {
@@ -41,10 +42,14 @@ impl<T: Clone + Send + Sync> Source<T> {
         }
     }
 
-    pub(super) fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<T, FeedError>>> {
+    pub(super) fn poll_next(
+        &mut self,
+        how: How,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<T, FeedError>>> {
         match self {
-            Self::Topic(cursor) => cursor.poll_next(cx).map(|value| value.map(Ok)),
-            Self::Subscription(reader) => reader.poll_next(cx),
+            Self::Topic(cursor) => cursor.poll_next(how, cx).map(|value| value.map(Ok)),
+            Self::Subscription(reader) => reader.poll_next(how, cx),
         }
     }
 
@@ -57,18 +62,20 @@ impl<T: Clone + Send + Sync> Source<T> {
     ) -> Poll<Result<usize, FeedError>> {
         match self {
             Self::Topic(cursor) => {
-                let count = cursor.poll_batch(cx, out, max);
+                let count = cursor.poll_batch(How::Future, cx, out, max);
                 count.map(|count| Ok(count.unwrap_or(0)))
             }
             Self::Subscription(reader) => reader.poll_batch(cx, out, max),
         }
     }
+}
 
+impl<T: Clone + Send + Sync> Source<T, OnShard> {
     /// The same with a part of the log of its own.
-    pub(super) fn detach(self) -> Self {
+    pub(super) fn detach(self) -> Source<T, Detached> {
         match self {
-            Self::Topic(cursor) => Self::Topic(cursor.detach()),
-            Self::Subscription(reader) => Self::Subscription(reader.detach()),
+            Self::Topic(cursor) => Source::Topic(cursor.detach()),
+            Self::Subscription(reader) => Source::Subscription(reader.detach()),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Feeds as streams.
 
 use super::{Feed, FeedError};
+use crate::park::How;
 use futures_core::{FusedStream, Stream};
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -9,7 +10,7 @@ impl<T: Clone + Send + Sync, P> Stream for Feed<T, P> {
     type Item = Result<T, FeedError>;
 
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        self.get_mut().poll_value(cx)
+        self.get_mut().poll_value(How::Stream, cx)
     }
 }
 

@@ -1,8 +1,11 @@
 //! The feeds of one thread that wait for the same news.
 //!
 //! One of those that wait has the *duty*: publishers ring its waker alone, through the crew's
-//! [`Parker`]. When it finds news it wakes the others, so a publisher wakes once a crew however
-//! many feeds wait. A member that leaves or gives up waiting hands its duty on.
+//! [`Parker`], so they wake once a crew however many feeds wait. Whichever member finds news wakes
+//! all others that have not seen them. A member that leaves or gives up waiting hands its duty on;
+//! one that could do neither unseen waits in a crew of its own (see `seat`).
+//!
+//! What a member has seen is a number that grows with every change, as the source counts them.
 //!
 //! Owner: the thread that the crew was made on, or whoever holds its only member; publishers touch
 //! the parker alone. Nothing runs while the list is borrowed but the clone of a waker.
@@ -57,6 +60,11 @@ impl Crew {
         let crew = Self::of(None);
         crew.list.borrow_mut().places.push(None);
         Member::new(crew, 0)
+    }
+
+    /// Whether it has one member only, which may travel.
+    pub(super) fn is_alone(&self) -> bool {
+        self.owner.is_none()
     }
 
     /// Whether it belongs to the calling thread and affinity.
@@ -134,59 +142,56 @@ impl<P> Member<P> {
         has_duty
     }
 
-    /// Has found news: wakes all that wait for them if it was its duty, and waits no more.
-    pub(crate) fn found(&self, parked: &AtomicU64) {
+    /// Has looked at news, which `now` counts: waits no more, and wakes all others that have not
+    /// seen them. It need not have waited.
+    pub(crate) fn found(&self, parked: &AtomicU64, now: impl Fn() -> u64) {
         let mut list = self.list();
-        if list.places[self.id].is_none() {
-            return;
+        if list.duty.is_none() {
+            return; // nobody waits
         }
-        if list.duty != Some(self.id) {
-            let own = list.exit(self.id);
-            drop(list);
-            drop(own);
-            return;
-        }
-        let waiting = std::mem::take(&mut list.waiting);
-        for other in &waiting {
-            list.places[other.member] = None;
-        }
-        self.end_duty(list, parked);
         let mut panics = Panics::default();
-        for other in waiting {
-            if other.member == self.id {
-                panics.run(|| drop(other.waker));
-            } else {
-                panics.run(|| other.waker.wake());
-            }
+        let own = list.exit(self.id);
+        let woken = list.exit_before(now());
+        let has_duty = list.duty.is_some_and(|duty| list.places[duty].is_some());
+        if has_duty {
+            drop(list);
+        } else {
+            panics.run(|| self.hand_on(list, parked, now));
+        }
+        panics.run(|| drop(own));
+        for waker in woken {
+            panics.run(|| waker.wake());
         }
         panics.resume();
     }
 
-    /// Takes a wait back. A duty goes to another one that waits, which is woken if `is_news` says
-    /// so of what it has seen: whoever rang before it was parked rang this member's task.
-    pub(crate) fn stop_waiting(&self, parked: &AtomicU64, is_news: impl Fn(u64) -> bool) {
+    /// Takes a wait back, and hands the duty on.
+    pub(crate) fn stop_waiting(&self, parked: &AtomicU64, now: impl Fn() -> u64) {
         let mut list = self.list();
         let own = list.exit(self.id);
-        if list.duty != Some(self.id) {
-            drop(list);
-            return drop(own);
-        }
-        let next = list.waiting.last();
-        let Some((member, waker, seen)) =
-            next.map(|next| (next.member, next.waker.clone(), next.seen))
-        else {
-            self.end_duty(list, parked);
-            return drop(own);
-        };
-        list.duty = Some(member);
-        drop(list);
-        self.crew.parker.park(&waker);
         let mut panics = Panics::default();
-        if is_news(seen) {
-            panics.run(|| waker.wake());
+        if list.duty == Some(self.id) {
+            panics.run(|| self.hand_on(list, parked, now));
+        } else {
+            drop(list);
         }
         panics.run(|| drop(own));
         panics.resume();
+    }
+
+    /// Gives the duty to another one that waits, which is woken if there are news for it: whoever
+    /// rang before it was parked rang somebody else.
+    fn hand_on(&self, mut list: RefMut<'_, List>, parked: &AtomicU64, now: impl Fn() -> u64) {
+        let Some(next) = list.waiting.last() else {
+            return self.end_duty(list, parked);
+        };
+        let (member, waker, seen) = (next.member, next.waker.clone(), next.seen);
+        list.duty = Some(member);
+        drop(list);
+        self.crew.parker.park(&waker);
+        if now() > seen {
+            waker.wake();
+        }
     }
 
     /// Leaves, and tells whether it was the last one. It waits no more.
@@ -231,6 +236,21 @@ impl List {
             return None;
         }
         Some(std::mem::replace(&mut own.waker, waker.clone()))
+    }
+
+    /// Takes all off the list that have seen less than `now`; returns their wakers.
+    fn exit_before(&mut self, now: u64) -> Vec<Waker> {
+        let (news, rest) = std::mem::take(&mut self.waiting)
+            .into_iter()
+            .partition::<Vec<_>, _>(|other| now > other.seen);
+        self.waiting = rest;
+        for (place, other) in self.waiting.iter().enumerate() {
+            self.places[other.member] = Some(place);
+        }
+        for other in &news {
+            self.places[other.member] = None;
+        }
+        news.into_iter().map(|other| other.waker).collect()
     }
 
     /// Takes a member off the list; returns its waker.

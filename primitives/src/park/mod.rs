@@ -7,10 +7,16 @@
 
 #![allow(unsafe_code)]
 
+mod bells;
 mod crew;
+mod looks;
 mod parker;
+mod seat;
 mod word;
 
-pub(crate) use crew::{Crew, Member};
+pub(crate) use bells::Bells;
+use crew::{Crew, Member};
+pub(crate) use looks::Looks;
 pub use parker::Parker;
+pub(crate) use seat::{How, Seat};
 pub use word::{Epoch, SleepWord};

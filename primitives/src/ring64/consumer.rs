@@ -5,6 +5,7 @@ use super::reader::Reader;
 use super::shared::Shared;
 use crate::Folded;
 use crate::panics::Panics;
+use crate::park::Looks;
 use crate::sync::Arc;
 use crate::timers::Alarm;
 use std::time::Duration;
@@ -36,6 +37,7 @@ pub struct Consumer64 {
     pub(super) alarm: Option<(u64, Alarm)>,
     /// Looks in a row for a producer that will not wake this end.
     pub(super) silent_looks: u32,
+    pub(super) looks: Looks,
 }
 
 impl Consumer64 {
@@ -47,6 +49,7 @@ impl Consumer64 {
             parked: false,
             alarm: None,
             silent_looks: 0,
+            looks: Looks::default(),
         }
     }
 
@@ -192,11 +195,12 @@ fn fold_one<A>(
         let count = (max - consumed).min(BATCH_MAX);
         let mut taken = 0;
         while taken < count {
-            let Some(value) = batch.0.next() else {
+            let run;
+            (acc, run) = batch.0.fold_run(count - taken, acc, f);
+            if run == 0 {
                 break;
-            };
-            taken += 1;
-            acc = f(acc, value);
+            }
+            taken += run;
         }
         consumed += taken;
         skipped += batch.0.release(taken == count);

@@ -64,6 +64,34 @@ impl Reader {
         None
     }
 
+    /// Folds values that come next, up to `max`, without handing their slots back, and says how
+    /// many: none when there is none.
+    #[inline(always)]
+    pub(super) fn fold_run<A>(
+        &mut self,
+        max: usize,
+        mut acc: A,
+        f: &mut impl FnMut(A, u64) -> A,
+    ) -> (A, usize) {
+        let run = self.shared.slots().run(self.head, max);
+        let count = run.len();
+        if count == 0 {
+            return match self.next() {
+                Some(value) => (f(acc, value), 1),
+                None => (acc, 0),
+            };
+        }
+        let mut passed = Passed {
+            head: &mut self.head,
+            by: 0,
+        };
+        for value in run.values() {
+            passed.by += STEP;
+            acc = f(acc, value);
+        }
+        (acc, count)
+    }
+
     /// Hands back all that was taken since the last time, and returns how many positions of it were
     /// holes. `more` tells whether there may be more to take.
     #[inline]
@@ -173,5 +201,18 @@ impl Reader {
     pub(super) fn is_finished(&self) -> bool {
         let front = self.shared.front();
         front & CLOSED != 0 && distance(self.head, front) == 0
+    }
+}
+
+/// Moves the head on, also when the caller's function panics: by what that was given.
+struct Passed<'a> {
+    head: &'a mut u64,
+    by: u64,
+}
+
+impl Drop for Passed<'_> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        *self.head = self.head.wrapping_add(self.by);
     }
 }

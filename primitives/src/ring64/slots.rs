@@ -47,6 +47,22 @@ struct Slot {
     value: Payload,
 }
 
+/// Slots whose values were seen, in order.
+pub(super) struct Run<'a>(&'a [Slot]);
+
+impl Run<'_> {
+    #[inline(always)]
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The values. The consumer's, once.
+    #[inline(always)]
+    pub(super) fn values(&self) -> impl Iterator<Item = u64> {
+        self.0.iter().map(|slot| slot.value.take())
+    }
+}
+
 pub(super) struct Slots {
     slots: Box<[Slot]>,
     /// `capacity - 1`
@@ -78,9 +94,14 @@ impl Slots {
     }
 
     #[inline(always)]
-    fn slot(&self, place: u64) -> &Slot {
+    fn index(&self, place: u64) -> usize {
         // Truncation is as good as any: the mask keeps the low bits.
-        &self.slots[(place / STEP) as usize & self.mask]
+        (place / STEP) as usize & self.mask
+    }
+
+    #[inline(always)]
+    fn slot(&self, place: u64) -> &Slot {
+        &self.slots[self.index(place)]
     }
 
     /// Fills the slot of `place` and shows it. The caller has claimed it.
@@ -127,6 +148,27 @@ impl Slots {
         } else {
             Look::Nothing
         }
+    }
+
+    /// The values from `place` on, the consumer's next one, that stand one behind the other: up to
+    /// `max`, and up to the end of the array. Each is taken once.
+    ///
+    /// First all states are read and then the values, in two tight loops: who folds these keeps
+    /// what it folds into in a register, which it cannot across a load with Acquire (bench row
+    /// `fold_1000`).
+    #[inline(always)]
+    pub(super) fn run(&self, place: u64, max: usize) -> Run<'_> {
+        let first = self.index(place);
+        let slots = &self.slots[first..first.saturating_add(max).min(self.slots.len())];
+        let mut expected = place | VALUE;
+        let mut stands = |slot: &Slot| {
+            // Acquire, partner Ring64Publish.
+            let there = slot.state.load(acquire(Site::Ring64ReadRun)) == expected;
+            expected = expected.wrapping_add(STEP);
+            there
+        };
+        let count = slots.iter().take_while(|slot| stands(slot)).count();
+        Run(&slots[..count])
     }
 
     /// The value at `place`. The consumer's, once, after it has seen it.

@@ -6,7 +6,7 @@ use super::shared::Shared;
 use crate::block::block_on_for;
 use crate::feed::{Detached, FeedStats, NextError, OnShard};
 use crate::panics::Panics;
-use crate::park::{Crew, Member};
+use crate::park::{How, Seat};
 use futures_core::{FusedStream, Stream};
 use std::fmt;
 use std::future::Future;
@@ -24,10 +24,10 @@ pub type DetachedChanges<T, K = Shared<T>> = Changes<T, K, Detached>;
 /// another; what was replaced before it looked, it skips. It ends once it has yielded the last
 /// value of a closed signal. It has no queue: its memory is the same whatever happens.
 ///
-/// Of the feeds of one shard that wait, one is woken by a set; it wakes the others, and hands that
-/// duty on when it is dropped or stops waiting. So a task that has polled a feed as a *stream* goes
-/// on polling it or drops it: left alone after Pending, it may keep the other feeds of its shard
-/// from being woken. The future of [`next`](Self::next) takes care of that by itself.
+/// Of the feeds of one shard that wait by [`next`](Self::next), one is woken by a set; it wakes the
+/// others, and hands that duty on when its future is dropped. So a task that holds such a future
+/// goes on polling it when it is woken, or drops it. A feed that waits as a *stream* may be left
+/// alone, and is woken by itself; no other feed depends on it.
 ///
 /// ```
 /// use corelane_primitives::Signal;
@@ -49,29 +49,26 @@ pub type DetachedChanges<T, K = Shared<T>> = Changes<T, K, Detached>;
 /// ```
 pub struct Changes<T, K: Keep<T> = Shared<T>, P = OnShard> {
     core: Arc<Core<T, K>>,
-    member: Member<P>,
+    seat: Seat<P>,
     /// Every version from this one on is news.
     next: u64,
     /// The version of the first value.
     start: u64,
     delivered: u64,
-    /// Whether the last poll found nothing, so that there may be a wait to be taken back.
-    waits: bool,
     /// Whether it has yielded its end.
     ended: bool,
 }
 
 impl<T, K: Keep<T>> Changes<T, K> {
     pub(super) fn new(core: Arc<Core<T, K>>) -> Self {
-        let member = core.bells.join();
+        let seat = Seat::here(&core.bells);
         let Version(start) = core.keep.mark().version;
         Self {
             core,
-            member,
+            seat,
             next: start,
             start,
             delivered: 0,
-            waits: false,
             ended: false,
         }
     }
@@ -87,16 +84,13 @@ impl<T, K: Keep<T>> Changes<T, K> {
     /// std::thread::spawn(move || feed.try_next());
     /// ```
     pub fn detach(self) -> DetachedChanges<T, K> {
-        let member = Crew::alone();
-        self.core.bells.register(member.crew());
         // This feed leaves its shard when it is dropped here.
         Changes {
             core: Arc::clone(&self.core),
-            member,
+            seat: Seat::alone(&self.core.bells),
             next: self.next,
             start: self.start,
             delivered: self.delivered,
-            waits: false,
             ended: self.ended,
         }
     }
@@ -158,13 +152,11 @@ impl<T: Clone, K: Keep<T>, P> Changes<T, K, P> {
         }
     }
 
-    fn poll_value(&mut self, cx: &mut Context<'_>) -> Poll<Option<T>> {
+    fn poll_value(&mut self, how: How, cx: &mut Context<'_>) -> Poll<Option<T>> {
         if let Poll::Ready(value) = self.poll_look() {
             return Poll::Ready(value);
         }
-        self.waits = true;
-        let parked = &self.core.bells.parked;
-        if !self.member.wait(cx.waker(), self.next, parked) {
+        if !self.seat.wait(how, cx.waker(), self.next, &self.core.bells) {
             return Poll::Pending; // another feed waits for all
         }
         // Partner of the parked mark's fence: who set before it saw nobody parked.
@@ -197,9 +189,8 @@ impl<T: Clone, K: Keep<T>, P> Changes<T, K, P> {
             return found;
         }
         self.ended = matches!(found, Found::End);
-        if std::mem::take(&mut self.waits) {
-            self.member.found(&self.core.bells.parked);
-        }
+        let core = &*self.core;
+        self.seat.found(&core.bells, || core.news());
         found
     }
 }
@@ -224,14 +215,8 @@ impl<T, K: Keep<T>, P> Changes<T, K, P> {
 
     /// Takes back a wait that returned Pending, and hands the duty on.
     fn stop_waiting(&mut self) {
-        if !std::mem::take(&mut self.waits) {
-            return;
-        }
-        let Core { keep, bells, .. } = &*self.core;
-        self.member.stop_waiting(&bells.parked, |next| {
-            let mark = keep.mark();
-            mark.version.0 >= next || mark.is_last
-        });
+        let core = &*self.core;
+        self.seat.stop_waiting(&core.bells, || core.news());
     }
 }
 
@@ -239,7 +224,7 @@ impl<T, K: Keep<T>, P> Drop for Changes<T, K, P> {
     fn drop(&mut self) {
         let mut panics = Panics::default();
         panics.run(|| self.stop_waiting());
-        panics.run(|| self.core.bells.leave(&self.member));
+        panics.run(|| self.seat.leave(&self.core.bells));
         panics.resume();
     }
 }
@@ -248,7 +233,7 @@ impl<T: Clone, K: Keep<T>, P> Stream for Changes<T, K, P> {
     type Item = T;
 
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<T>> {
-        self.get_mut().poll_value(cx)
+        self.get_mut().poll_value(How::Stream, cx)
     }
 }
 
@@ -281,7 +266,7 @@ impl<T: Clone, K: Keep<T>, P> Future for Next<'_, T, K, P> {
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         self.waits = true;
-        self.feed.poll_value(cx)
+        self.feed.poll_value(How::Future, cx)
     }
 }
 

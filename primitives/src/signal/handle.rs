@@ -1,11 +1,12 @@
 //! The handles of a signal.
 
-use super::bells::Bells;
 use super::changes::Changes;
 use super::keep::{Follow, Keep, Version};
 use super::plain::Plain;
 use super::shared::Shared;
 use crate::Closed;
+use crate::park::Bells;
+use crate::sync::{Site, fence};
 use bytemuck::{CheckedBitPattern, NoUninit};
 use std::fmt;
 use std::marker::PhantomData;
@@ -61,8 +62,23 @@ impl<T, K: Keep<T>> Core<T, K> {
 
     fn close(&self) {
         self.keep.close();
-        self.bells.ring();
+        ring(&self.bells);
     }
+
+    /// A number that grows with each change, the end included: it is beyond the next version that
+    /// a feed wants when that is there, or will never be.
+    pub(super) fn news(&self) -> u64 {
+        let mark = self.keep.mark();
+        mark.version.0 + 1 + u64::from(mark.is_last)
+    }
+}
+
+/// After a change.
+#[inline]
+fn ring(bells: &Bells) {
+    // Partner ParkMarkFence: either a feed sees the set, or its mark is seen here.
+    fence(Site::SignalSetFence);
+    bells.ring_after_fence();
 }
 
 struct Ringing<'a>(&'a Bells);
@@ -70,7 +86,7 @@ struct Ringing<'a>(&'a Bells);
 impl Drop for Ringing<'_> {
     #[inline]
     fn drop(&mut self) {
-        self.0.ring();
+        ring(self.0);
     }
 }
 
@@ -183,9 +199,10 @@ impl<T, K: Keep<T>> Signal<T, K> {
     /// Sets the value, and says which version it is.
     ///
     /// When it returns, every read on every shard sees this value or a later one, and the news
-    /// are delivered: whatever feed looks finds them, and of each shard whose feeds all sleep, one
-    /// was woken, which wakes the others there. Nothing of this waits for anybody, so there is no
-    /// future to be polled. Without a sleeping feed it costs one exchange, a fence and a load.
+    /// are delivered: whatever feed looks finds them, and of each shard whose feeds sleep, one was
+    /// woken, which wakes the others there, and each that sleeps as a stream. Nothing of this waits
+    /// for anybody, so there is no future to be polled. Without a sleeping feed it costs one
+    /// exchange, a fence and a load.
     ///
     /// # Errors
     ///

@@ -14,7 +14,6 @@
 
 #![forbid(unsafe_code)]
 
-mod bells;
 mod changes;
 mod handle;
 mod keep;

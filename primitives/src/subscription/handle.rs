@@ -173,11 +173,12 @@ impl<T> Subscription<T> {
 
     /// What the subscription has counted.
     pub fn stats(&self) -> SubscriptionStats {
+        let bells = &self.core.log.bells;
         let log = self.core.log.stats();
         SubscriptionStats {
-            control_turns: log.control_turns + self.core.gauges.turns(),
-            scans: log.scans,
-            bells: log.bells,
+            control_turns: log.control_turns + bells.turns() + self.core.gauges.turns(),
+            scans: bells.scans(),
+            bells: bells.bells(),
             nodes: log.nodes,
         }
     }

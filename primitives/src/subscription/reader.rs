@@ -4,16 +4,17 @@
 use super::gauge::{self, Gauge};
 use super::settings::Overflow;
 use super::state::{Core, Entry};
-use crate::feed::{FeedError, FeedStats, NextError};
+use crate::feed::{Detached, FeedError, FeedStats, NextError, OnShard};
+use crate::park::How;
 use crate::signal::Keep;
-use crate::topic::Cursor;
+use crate::topic::Cursors;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
 /// One feed's place in a subscription.
-pub(crate) struct Reader<T> {
+pub(crate) struct Reader<T, P> {
     core: Arc<Core<T>>,
-    cursor: Cursor<Entry<T>>,
+    cursor: Cursors<Entry<T>, P>,
     /// The first value, until it was yielded.
     first: Option<Entry<T>>,
     /// The next version to be yielded, or skipped to.
@@ -50,7 +51,7 @@ impl<T> Drop for Room<T> {
     }
 }
 
-impl<T: Send + Sync> Reader<T> {
+impl<T: Send + Sync> Reader<T, OnShard> {
     pub(super) fn new(core: &Arc<Core<T>>) -> Self {
         let room = (core.overflow == Overflow::Fail).then(|| {
             // At most what there will be: the feed starts at this position or behind it.
@@ -60,7 +61,12 @@ impl<T: Send + Sync> Reader<T> {
             let core = Arc::clone(core);
             Room { core, gauge }
         });
-        let cursor = core.log.subscribe(core.capacity, core.overflow.of_log());
+        let cursor = Cursors::subscribe(
+            std::iter::once(&core.log),
+            &core.log.bells,
+            core.capacity,
+            core.overflow.of_log(),
+        );
         // Only now: every later version is in the log behind the cursor.
         let first = core.state.snapshot(Arc::clone);
         Self {
@@ -79,15 +85,24 @@ impl<T: Send + Sync> Reader<T> {
     }
 
     /// The same with a part of the log of its own.
-    pub(crate) fn detach(self) -> Self {
-        Self {
+    pub(crate) fn detach(self) -> Reader<T, Detached> {
+        Reader {
             cursor: self.cursor.detach(),
-            ..self
+            core: self.core,
+            first: self.first,
+            next: self.next,
+            batch: self.batch,
+            batch_at: self.batch_at,
+            delivered: self.delivered,
+            room: self.room,
+            end: self.end,
+            has_failed: self.has_failed,
+            regains: self.regains,
         }
     }
 }
 
-impl<T> Reader<T> {
+impl<T, P> Reader<T, P> {
     pub(crate) fn stop_waiting(&mut self) {
         self.cursor.stop_waiting();
     }
@@ -120,7 +135,7 @@ impl<T> Reader<T> {
     }
 }
 
-impl<T: Clone + Send + Sync> Reader<T> {
+impl<T: Clone + Send + Sync, P> Reader<T, P> {
     pub(crate) fn try_next(&mut self) -> Result<T, NextError> {
         loop {
             if let Some(answer) = self.at_hand() {
@@ -139,12 +154,16 @@ impl<T: Clone + Send + Sync> Reader<T> {
         }
     }
 
-    pub(crate) fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<T, FeedError>>> {
+    pub(crate) fn poll_next(
+        &mut self,
+        how: How,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<T, FeedError>>> {
         loop {
             if let Some(answer) = self.at_hand() {
                 return Poll::Ready(answer);
             }
-            match self.cursor.poll_next(cx) {
+            match self.cursor.poll_next(how, cx) {
                 Poll::Ready(Some(entry)) => self.batch.push(entry),
                 Poll::Ready(None) => self.reach_end(),
                 Poll::Pending if self.look_again() => {}
@@ -180,7 +199,10 @@ impl<T: Clone + Send + Sync> Reader<T> {
             if count > 0 {
                 return Poll::Ready(Ok(count));
             }
-            match self.cursor.poll_batch(cx, &mut self.batch, max) {
+            match self
+                .cursor
+                .poll_batch(How::Future, cx, &mut self.batch, max)
+            {
                 Poll::Ready(Some(_)) => {}
                 Poll::Ready(None) => self.reach_end(),
                 Poll::Pending if self.look_again() => {}

@@ -4,6 +4,7 @@ use super::gauge::{Gauges, overrun};
 use super::settings::Overflow;
 use crate::Version;
 use crate::control::Control;
+use crate::park::Bells;
 use crate::signal::{Follow, Shared, Snapshot};
 use crate::topic::{Bell, Log, Spare};
 use std::sync::Arc;
@@ -36,7 +37,7 @@ impl<T> Core<T> {
     pub(super) fn new(value: T, capacity: usize, overflow: Overflow) -> Self {
         let core = Self {
             state: Shared::new(value),
-            log: Arc::new(Log::new(capacity)),
+            log: Arc::new(Log::new(capacity, Arc::new(Bells::new()))),
             gauges: Control::new(),
             capacity,
             overflow,

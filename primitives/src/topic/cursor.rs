@@ -1,4 +1,4 @@
-//! A feed's hold on its part: what every kind of feed is built on.
+//! A feed's hold on a part of one log.
 
 use super::copies::{BATCH_MAX, Copies, Reader};
 use super::local::{After, FeedId, Local};
@@ -9,7 +9,6 @@ use crate::panics::Panics;
 use std::cell::{Cell, RefCell};
 use std::marker::PhantomData;
 use std::sync::Arc;
-use std::task::{Context, Poll};
 
 /// One seat on a part. It is the proof that its holder may touch the part's local side: a cursor
 /// on a shared part stays on that part's thread, inside a feed that is not Send; a cursor that may
@@ -18,8 +17,6 @@ pub(crate) struct Cursor<T> {
     pub(super) log: Arc<Log<T>>,
     pub(super) part: Arc<Part<T>>,
     id: FeedId,
-    /// Whether the last poll found nothing, so that there may be a wait to be taken back.
-    waits: bool,
     /// Two threads never look at one cell: a cursor is not Sync.
     alone: PhantomData<Cell<()>>,
 }
@@ -31,7 +28,6 @@ impl<T> Cursor<T> {
             log,
             part,
             id,
-            waits: false,
             alone: PhantomData,
         }
     }
@@ -46,74 +42,30 @@ impl<T> Cursor<T> {
         unsafe { self.part.local() }
     }
 
-    /// Takes back a wait that returned Pending, and hands the duty on.
-    pub(crate) fn stop_waiting(&mut self) {
-        if !std::mem::take(&mut self.waits) {
-            return;
-        }
-        let mut after = After::new();
-        self.local().borrow_mut().stop_waiting(self.id, &mut after);
-        self.finish(after);
-    }
-
-    /// Does what is left to be done after a call on the part's local side.
-    fn finish(&self, after: After) {
-        let orphaned = after.orphaned;
-        after.run(&self.log);
-        if orphaned {
-            self.hand_on();
-        }
-    }
-
-    /// Gives the duty of this cursor to another feed that waits, if there is one.
-    ///
-    /// Whoever rang before the new one was parked rang this cursor's task, which is gone or busy
-    /// with something else: so if there are news, the new one is woken here.
-    fn hand_on(&self) {
-        let next = self
-            .local()
-            .borrow_mut()
-            .next_duty(self.id, &self.log, &self.part);
-        let Some(waker) = next else { return };
-        self.part.parker.park(&waker);
-        if self.local().borrow().has_news(&self.log) {
-            waker.wake();
-        }
-    }
-
-    pub(crate) fn stats(&self) -> FeedStats {
+    pub(super) fn stats(&self) -> FeedStats {
         self.local().borrow().stats(self.id, &self.log)
+    }
+
+    /// How much of the log was seen, in the numbers of [`Log::news`].
+    pub(super) fn seen(&self) -> u64 {
+        self.local().borrow().seen()
     }
 }
 
 impl<T: Clone> Cursor<T> {
     /// The next value; `Err` says whether there will never be one.
-    pub(crate) fn try_next(&mut self) -> Result<T, bool> {
+    pub(super) fn try_next(&mut self) -> (Result<T, bool>, After) {
         self.try_take(1, Copies::take)
-    }
-
-    /// The next value, or `None` at the end; parks the task otherwise.
-    pub(crate) fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<T>> {
-        self.poll_take(cx, 1, Copies::take)
     }
 
     /// The next values, up to `max`, at the end of `out`: how many. `Err` says whether there will
     /// never be one.
-    pub(crate) fn try_batch(&mut self, out: &mut Vec<T>, max: usize) -> Result<usize, bool> {
-        self.try_take(max.min(BATCH_MAX), |copies, reader| {
-            copies.take_batch(reader, out, max)
-        })
-    }
-
-    /// The next values, up to `max`, at the end of `out`: how many, or `None` at the end; parks the
-    /// task otherwise.
-    pub(crate) fn poll_batch(
+    pub(super) fn try_batch(
         &mut self,
-        cx: &mut Context<'_>,
         out: &mut Vec<T>,
         max: usize,
-    ) -> Poll<Option<usize>> {
-        self.poll_take(cx, max.min(BATCH_MAX), |copies, reader| {
+    ) -> (Result<usize, bool>, After) {
+        self.try_take(max.min(BATCH_MAX), |copies, reader| {
             copies.take_batch(reader, out, max)
         })
     }
@@ -122,69 +74,31 @@ impl<T: Clone> Cursor<T> {
         &mut self,
         wanted: usize,
         take: impl FnOnce(&mut Copies<T>, &mut Reader<T>) -> Option<R>,
-    ) -> Result<R, bool> {
-        let mut after = After::new();
+    ) -> (Result<R, bool>, After) {
+        let mut after = After::default();
         let parts = (&*self.log, &*self.part);
-        let taken = self
-            .local()
-            .borrow_mut()
-            .take(self.id, wanted, parts, &mut after, take);
-        if !matches!(taken, Err(false)) {
-            self.waits = false;
-        }
-        self.finish(after);
-        taken
-    }
-
-    fn poll_take<R>(
-        &mut self,
-        cx: &mut Context<'_>,
-        wanted: usize,
-        mut take: impl FnMut(&mut Copies<T>, &mut Reader<T>) -> Option<R>,
-    ) -> Poll<Option<R>> {
-        match self.try_take(wanted, &mut take) {
-            Ok(taken) => return Poll::Ready(Some(taken)),
-            Err(true) => return Poll::Ready(None),
-            Err(false) => {}
-        }
-        self.waits = true;
-        let mut after = After::new();
-        let parks = self
-            .local()
-            .borrow_mut()
-            .wait(self.id, cx.waker(), &self.log, &mut after);
-        after.run(&self.log);
-        if !parks {
-            return Poll::Pending; // another feed waits for all
-        }
-        self.part.parker.park(cx.waker());
-        // Partner of the parked mark's fence: whoever appended before it saw nobody parked.
-        match self.try_take(wanted, take) {
-            Ok(taken) => Poll::Ready(Some(taken)),
-            Err(true) => Poll::Ready(None),
-            Err(false) => Poll::Pending,
-        }
+        let mut local = self.local().borrow_mut();
+        let taken = local.take(self.id, wanted, parts, &mut after, take);
+        drop(local);
+        (taken, after)
     }
 }
 
 impl<T> Drop for Cursor<T> {
     fn drop(&mut self) {
-        let mut after = After::new();
+        let mut after = After::default();
         let left = {
             let mut local = self.local().borrow_mut();
             local.leave(self.id, &self.part, &mut after);
             local.has_left()
         };
-        if left {
-            let mut panics = Panics::default();
-            panics.run(|| self.finish(after));
-            self.log.forget(&self.part);
-            panics.run(|| self.part.parker.clear());
-            panics.run(|| self.log.reclaim_retired(&self.part));
-            panics.run(|| self.log.room.notify(|| self.log.free()));
-            panics.resume();
-        } else {
-            self.finish(after);
+        if !left {
+            return after.run(&self.log);
         }
+        let mut panics = Panics::default();
+        self.log.forget(&self.part);
+        panics.run(|| self.log.reclaim_retired(&self.part));
+        panics.run(|| self.log.room.notify(|| self.log.free()));
+        panics.resume();
     }
 }

@@ -15,8 +15,7 @@ impl<T: Clone + Send + Sync> Cursor<T> {
     /// The old part is left only when the new one holds what comes next: no value is lost or
     /// doubled. A writer that finds the old part's limit grown by that finds a turn of the control
     /// plane too, and looks again.
-    pub(crate) fn detach(mut self) -> Self {
-        self.stop_waiting();
+    pub(super) fn detach(self) -> Self {
         let key = Key {
             owner: None,
             ..self.part.key
@@ -38,7 +37,7 @@ impl<T: Clone + Send + Sync> Cursor<T> {
     }
 
     fn move_to(&self, part: &Part<T>) -> FeedId {
-        let mut after = After::new();
+        let mut after = After::default();
         let log: &Log<T> = &self.log;
         let id = {
             let mut old = self.local().borrow_mut();

@@ -6,7 +6,7 @@ use super::publish::{Publish, PublishBatch};
 use super::settings::{CAPACITY_MAX, Order, TopicError, TopicOverflow};
 use super::stripes::{Stripes, Writer};
 use crate::block::block_on_for;
-use crate::feed::{Feed, Source as FeedSource};
+use crate::feed::{Feed, OnShard, Source as FeedSource};
 use crate::{Closed, TryPublishError};
 use std::fmt;
 use std::future::Future;
@@ -22,8 +22,8 @@ const ATTEMPTS_MAX: u32 = 64;
 ///
 /// A handle is cheap to clone and may be used from any thread; when the last one is gone, the topic
 /// is closed. One publish costs one append to a log that all subscribed shards read in place, and
-/// at most one wake for each shard that sleeps, however many feeds there are. With no feed, it is
-/// accepted and dropped.
+/// at most one wake for each shard that sleeps, however many feeds there are, and one for each feed
+/// that sleeps as a stream. With no feed, it is accepted and dropped.
 ///
 /// The log keeps its newest values, up to the capacity rounded up to a power of two, until others
 /// take their places or the topic and its feeds are gone.
@@ -175,12 +175,16 @@ impl<T> Topic<T> {
 
     /// What the topic has counted.
     pub fn stats(&self) -> TopicStats {
-        let mut sum = TopicStats::default();
+        let bells = self.source.stripes.bells();
+        let mut sum = TopicStats {
+            control_turns: bells.turns(),
+            scans: bells.scans(),
+            bells: bells.bells(),
+            ..TopicStats::default()
+        };
         for stats in self.source.stripes.logs().map(|log| log.stats()) {
             sum.published += stats.published;
             sum.control_turns += stats.control_turns;
-            sum.scans += stats.scans;
-            sum.bells += stats.bells;
             sum.nodes += stats.nodes;
         }
         sum
@@ -316,7 +320,7 @@ impl<T: Clone + Send + Sync> Topic<T> {
         Ok(Feed::new(self.feed_source(capacity, overflow)))
     }
 
-    fn feed_source(&self, capacity: usize, overflow: TopicOverflow) -> FeedSource<T> {
+    fn feed_source(&self, capacity: usize, overflow: TopicOverflow) -> FeedSource<T, OnShard> {
         FeedSource::Topic(self.source.stripes.subscribe(capacity, overflow))
     }
 }

@@ -11,12 +11,13 @@ use std::sync::Arc;
 use thread_aware::affinity;
 
 impl<T: Clone + Send + Sync> Log<T> {
-    /// A seat for the calling thread, on its part for feeds of this kind or on a new one.
-    pub(crate) fn subscribe(
+    /// A seat for the calling thread, on its part for feeds of this kind or on a new one; what is
+    /// left to be done stands beside it.
+    pub(super) fn subscribe(
         self: &Arc<Self>,
         capacity: usize,
         overflow: TopicOverflow,
-    ) -> Cursor<T> {
+    ) -> (Cursor<T>, After) {
         let key = Key {
             owner: Some((affinity::current(), thread_id())),
             capacity: capacity as u64,
@@ -26,34 +27,30 @@ impl<T: Clone + Send + Sync> Log<T> {
             let mut parts = parts?.iter();
             parts.find(|part| part.key == key).cloned()
         });
+        let mut after = After::default();
         if let Some(part) = found
-            && let Some(id) = self.join(&part)
+            && let Some(id) = self.join(&part, &mut after)
         {
-            return Cursor::new(Arc::clone(self), part, id);
+            return (Cursor::new(Arc::clone(self), part, id), after);
         }
-        let (part, id) = self.start(key);
-        Cursor::new(Arc::clone(self), part, id)
+        let (part, id) = self.start(key, &mut after);
+        (Cursor::new(Arc::clone(self), part, id), after)
     }
 
     /// A seat on a part of the calling thread, unless its last feed has just left.
-    fn join(&self, part: &Part<T>) -> Option<FeedId> {
-        let mut after = After::new();
-        let id = {
-            // SAFETY: Valid: the part is borrowed. Exclusive: its key names this thread, and no
-            // thread has the id of another one that ever was.
-            let mut local = unsafe { part.local() }.borrow_mut();
-            if local.has_left() {
-                return None;
-            }
-            local.catch_up(self, part, &mut after);
-            local.join()
-        };
-        after.run(self);
-        Some(id)
+    fn join(&self, part: &Part<T>, after: &mut After) -> Option<FeedId> {
+        // SAFETY: Valid: the part is borrowed. Exclusive: its key names this thread, and no
+        // thread has the id of another one that ever was.
+        let mut local = unsafe { part.local() }.borrow_mut();
+        if local.has_left() {
+            return None;
+        }
+        local.catch_up(self, part, after);
+        Some(local.join())
     }
 
     /// A new part with one seat.
-    fn start(&self, key: Key) -> (Arc<Part<T>>, FeedId) {
+    fn start(&self, key: Key, after: &mut After) -> (Arc<Part<T>>, FeedId) {
         // Never more than what the limit will be, which only grows.
         let tail = self.tail();
         let copies = Copies::new(key.overflow, key.capacity, tail);
@@ -68,10 +65,8 @@ impl<T: Clone + Send + Sync> Log<T> {
         let mut local = unsafe { part.local() }.borrow_mut();
         local.start_at(tail);
         let id = local.join();
-        let mut after = After::new();
-        local.tell_limit(&part, &mut after);
+        local.tell_limit(&part, after);
         drop(local);
-        after.run(self);
         (part, id)
     }
 }

@@ -9,6 +9,7 @@ use super::word::{NodeIndex, Word};
 use crate::control::Control;
 use crate::pad::CachePadded;
 use crate::panics::Panics;
+use crate::park::Bells;
 use crate::sync::{AtomicU64, Ordering, Site, acquire, fence, release};
 use crate::waiters::WaitList;
 use std::sync::Arc;
@@ -36,19 +37,11 @@ pub(super) enum At {
     Gone,
 }
 
-/// What happens seldom, counted for tests and for those who watch.
-pub(super) struct Counters {
-    /// Looks over the shards for parked ones or windows, after an append.
-    pub(super) scans: AtomicU64,
-    /// Shards that were woken.
-    pub(super) bells: AtomicU64,
-}
-
 pub(crate) struct Log<T> {
     /// The next position to be appended, or one before it: whoever finds it late helps it on.
     tail: CachePadded<AtomicU64>,
-    /// How many parts have somebody parked.
-    pub(super) parked: CachePadded<AtomicU64>,
+    /// Who waits for what is appended, here or to another log of the same source.
+    pub(crate) bells: Arc<Bells>,
     /// How many parts have windows.
     pub(super) windowed: AtomicU64,
     slots: Box<[AtomicU64]>,
@@ -57,16 +50,15 @@ pub(crate) struct Log<T> {
     pub(super) pool: Pool<T>,
     pub(super) control: Control<Parts<T>>,
     pub(crate) room: WaitList,
-    pub(super) counters: Counters,
 }
 
 impl<T> Log<T> {
-    /// A log for parts of up to `capacity` positions, at least 1.
-    pub(crate) fn new(capacity: usize) -> Self {
+    /// A log for parts of up to `capacity` positions, at least 1, whose feeds `bells` wakes.
+    pub(crate) fn new(capacity: usize, bells: Arc<Bells>) -> Self {
         let slots = capacity.next_power_of_two();
         Self {
             tail: CachePadded::new(AtomicU64::new(0)),
-            parked: CachePadded::new(AtomicU64::new(0)),
+            bells,
             windowed: AtomicU64::new(0),
             slots: (0..slots)
                 .map(|_| AtomicU64::new(Word::EMPTY.bits()))
@@ -75,10 +67,6 @@ impl<T> Log<T> {
             pool: Pool::new(),
             control: Control::new(),
             room: WaitList::new(),
-            counters: Counters {
-                scans: AtomicU64::new(0),
-                bells: AtomicU64::new(0),
-            },
         }
     }
 
@@ -221,30 +209,6 @@ impl<T> Log<T> {
         panics.resume();
     }
 
-    /// Wakes every part that has somebody parked. With nobody parked it is one load; the append
-    /// has fenced.
-    fn ring(&self) {
-        // Relaxed: a part counts itself before its mark's fence.
-        if self.parked.load(Ordering::Relaxed) > 0 {
-            self.ring_parked();
-        }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn ring_parked(&self) {
-        self.counters.scans.fetch_add(1, Ordering::Relaxed);
-        let mut panics = Panics::default();
-        self.control.read(|parts| {
-            for part in parts.into_iter().flat_map(Parts::iter) {
-                if panics.run(|| part.parker.wake_after_fence()) == Some(true) {
-                    self.counters.bells.fetch_add(1, Ordering::Relaxed);
-                }
-            }
-        });
-        panics.resume();
-    }
-
     /// Ends the log behind what was appended. It needs no room: the slot of the next position
     /// keeps its node and is sealed.
     pub(crate) fn close(&self) {
@@ -271,9 +235,15 @@ impl<T> Log<T> {
         }
         fence(Site::TopicAppendFence);
         let mut panics = Panics::default();
-        panics.run(|| self.ring());
+        panics.run(|| self.bells.ring_after_fence());
         panics.run(|| self.room.notify_after_fence(|| self.free()));
         panics.resume();
+    }
+
+    /// A number that grows with each append, and with the end.
+    pub(super) fn news(&self) -> u64 {
+        let tail = self.tail();
+        tail + u64::from(matches!(self.at(tail), At::End))
     }
 
     pub(crate) fn is_closed(&self) -> bool {
@@ -363,13 +333,13 @@ impl<T> Log<T> {
         spare.end(&self.pool);
     }
 
+    /// What it has counted; its bells count for themselves.
     pub(crate) fn stats(&self) -> TopicStats {
         TopicStats {
             published: self.tail(),
             control_turns: self.control.turns(),
-            scans: self.counters.scans.load(Ordering::Relaxed),
-            bells: self.counters.bells.load(Ordering::Relaxed),
             nodes: self.pool.made(),
+            ..TopicStats::default()
         }
     }
 }
@@ -401,13 +371,14 @@ impl<T> Drop for Log<T> {
     }
 }
 
-/// Wakes every part that has somebody parked when it is dropped, also by a panic: whoever appends
-/// holds one.
+/// Wakes every shard whose feeds sleep when it is dropped, also by a panic: whoever appends holds
+/// one, and each append has fenced. Who is refused rings too: whoever took the room may stand still
+/// before its own bell.
 pub(crate) struct Bell<'a, T>(pub(crate) &'a Log<T>);
 
 impl<T> Drop for Bell<'_, T> {
     fn drop(&mut self) {
-        self.0.ring();
+        self.0.bells.ring_after_fence();
     }
 }
 

@@ -41,9 +41,9 @@
 //! it notes the node that it will put out in the part's `kept` words, by lap and only forward, so a
 //! writer that was stopped for long does no harm; after it, it retires the node as above.
 //!
-//! *Waking.* A feed that finds nothing marks the part parked and looks again; an appender fences
-//! and looks for marks. With nobody parked that is one load (`parked`), and a part has one mark
-//! however many feeds wait (see `local`).
+//! *Waking.* A feed that finds nothing marks its thread's crew parked and looks again; an appender
+//! fences and looks for marks. With nobody parked that is one load, and a thread has one mark
+//! however many of its feeds wait, of whatever kind and for whichever log (see `park`).
 //!
 //! *Memory.* Nodes stand in slots (`n`), in windows (at most `n` a part that drops), or with a
 //! publisher (one each). A reader that is stopped, or never polled, holds no more than that.
@@ -57,6 +57,7 @@
 
 mod copies;
 mod cursor;
+mod cursors;
 mod detach;
 mod handle;
 mod join;
@@ -70,10 +71,9 @@ mod settings;
 mod stripes;
 mod word;
 
-pub(crate) use cursor::Cursor;
+pub(crate) use cursors::Cursors;
 pub use handle::{Topic, TopicStats, WeakTopic};
 pub(crate) use log::{Bell, Log};
 pub(crate) use pool::Spare;
 pub(crate) use settings::CAPACITY_MAX;
 pub use settings::{Order, TopicError, TopicOverflow};
-pub(crate) use stripes::Cursors;

@@ -1,7 +1,7 @@
 //! What one shard's subscribers of one kind share with the publishers.
 //!
-//! Owner: one thread, or whoever holds the one detached feed. Publishers read the limit, the
-//! window and the parked mark, and put words into `kept` and nodes on `retired`; everything else
+//! Owner: one thread, or whoever holds the one detached feed. Publishers read the limit and the
+//! window, and put words into `kept` and nodes on `retired`; everything else
 //! in [`Local`] is the owner's.
 
 use super::local::Local;
@@ -9,7 +9,6 @@ use super::pool::Stack;
 use super::settings::TopicOverflow;
 use super::word::{NodeIndex, Word};
 use crate::pad::CachePadded;
-use crate::park::Parker;
 use crate::sync::{AtomicU64, Ordering, Site, ThreadId, acquire, fence, release};
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -45,11 +44,10 @@ pub(super) struct Part<T> {
     kept: Box<[AtomicU64]>,
     /// Nodes that were put out of their slots while the window held them.
     pub(super) retired: Stack,
-    pub(super) parker: CachePadded<Parker>,
     local: RefCell<Local<T>>,
 }
 
-// SAFETY: Valid: `Local` holds values, wakers and numbers, all of them Send if T is; the rest is
+// SAFETY: Valid: `Local` holds values and numbers, all of them Send if T is; the rest is
 // atomics. Exclusive: `local` is unsafe to reach.
 unsafe impl<T: Send + Sync> Send for Part<T> {}
 // SAFETY: Valid: as for Send. Exclusive: `local` is unsafe to reach, and its caller vouches to be
@@ -72,7 +70,6 @@ impl<T> Part<T> {
                 .map(|_| AtomicU64::new(Word::EMPTY.bits()))
                 .collect(),
             retired: Stack::new(),
-            parker: CachePadded::new(Parker::new()),
             local: RefCell::new(local),
         }
     }

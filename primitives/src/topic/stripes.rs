@@ -3,17 +3,18 @@
 //! With [`Order::PerPublisher`](super::Order::PerPublisher) a topic has 16 logs, made with it. A
 //! publishing shard always appends to the same one, so its values keep their order, and no other
 //! shard's append meets it there unless more than 16 publish; then several share a log, its room
-//! and one order. A feed has a seat on each log and takes from them in turn.
+//! and one order. A feed has a seat on each log and takes from them in turn; the logs share their
+//! bells, so a shard whose feeds sleep is woken once whichever log has news.
 
-use super::cursor::Cursor;
+use super::cursors::Cursors;
 use super::log::{Log, Refusal};
 use super::pool::Spare;
 use super::settings::TopicOverflow;
-use crate::feed::FeedStats;
+use crate::feed::OnShard;
 use crate::panics::Panics;
+use crate::park::Bells;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
-use std::task::{Context, Poll};
 use thread_aware::affinity;
 
 /// Logs of a topic without one order.
@@ -25,7 +26,10 @@ struct Stripe<T> {
     spare: Spare,
 }
 
-pub(super) struct Stripes<T>(Box<[Stripe<T>]>);
+pub(super) struct Stripes<T> {
+    all: Box<[Stripe<T>]>,
+    bells: Arc<Bells>,
+}
 
 impl<T> Stripes<T> {
     /// One log for all publishers.
@@ -39,16 +43,18 @@ impl<T> Stripes<T> {
     }
 
     fn new(count: usize, capacity: usize) -> Self {
+        let bells = Arc::new(Bells::new());
         let stripe = |_| Stripe {
-            log: Arc::new(Log::new(capacity)),
+            log: Arc::new(Log::new(capacity, Arc::clone(&bells))),
             spare: Spare::new(),
         };
-        Self((0..count).map(stripe).collect())
+        let all = (0..count).map(stripe).collect();
+        Self { all, bells }
     }
 
     /// What the calling shard appends to; `own` is its handle's spare node, for the one log.
     pub(super) fn writer<'a>(&'a self, own: &'a Spare) -> Writer<'a, T> {
-        match &*self.0 {
+        match &*self.all {
             [only] => Writer {
                 log: &only.log,
                 spare: own,
@@ -63,8 +69,12 @@ impl<T> Stripes<T> {
         }
     }
 
+    pub(super) fn bells(&self) -> &Bells {
+        &self.bells
+    }
+
     pub(super) fn logs(&self) -> impl Iterator<Item = &Arc<Log<T>>> {
-        self.0.iter().map(|stripe| &stripe.log)
+        self.all.iter().map(|stripe| &stripe.log)
     }
 
     /// Ends all logs, one after the other.
@@ -78,12 +88,12 @@ impl<T> Stripes<T> {
 
     /// Whether the last log has ended, which comes after all others.
     pub(super) fn is_closed(&self) -> bool {
-        self.0.last().is_some_and(|stripe| stripe.log.is_closed())
+        self.all.last().is_some_and(|stripe| stripe.log.is_closed())
     }
 
     /// Takes back what a publisher kept of the one log.
     pub(super) fn end_publisher(&self, own: &Spare) {
-        if let [only] = &*self.0 {
+        if let [only] = &*self.all {
             only.log.end_publisher(own);
         }
     }
@@ -91,12 +101,12 @@ impl<T> Stripes<T> {
 
 impl<T: Clone + Send + Sync> Stripes<T> {
     /// A seat on each log for the calling thread.
-    pub(super) fn subscribe(&self, capacity: usize, overflow: TopicOverflow) -> Cursors<T> {
-        let seats = self.logs().map(|log| log.subscribe(capacity, overflow));
-        Cursors {
-            all: seats.collect(),
-            first: 0,
-        }
+    pub(super) fn subscribe(
+        &self,
+        capacity: usize,
+        overflow: TopicOverflow,
+    ) -> Cursors<T, OnShard> {
+        Cursors::subscribe(self.logs(), &self.bells, capacity, overflow)
     }
 }
 
@@ -144,117 +154,5 @@ impl<T> Writer<'_, T> {
     /// Appends; the caller holds the bell.
     pub(super) fn append(self, value: T, attempts_max: u32) -> Result<(), (T, Refusal)> {
         self.log.append(value, self.spare, attempts_max)
-    }
-}
-
-/// A feed's seats on all logs of its topic.
-pub(crate) struct Cursors<T> {
-    all: Box<[Cursor<T>]>,
-    /// Whose turn it is.
-    first: usize,
-}
-
-impl<T> Cursors<T> {
-    pub(crate) fn stop_waiting(&mut self) {
-        self.all.iter_mut().for_each(Cursor::stop_waiting);
-    }
-
-    pub(crate) fn stats(&self) -> FeedStats {
-        let mut sum = FeedStats::default();
-        for stats in self.all.iter().map(Cursor::stats) {
-            sum.delivered += stats.delivered;
-            sum.dropped += stats.dropped;
-            sum.lag += stats.lag;
-        }
-        sum
-    }
-}
-
-impl<T: Clone + Send + Sync> Cursors<T> {
-    pub(crate) fn detach(self) -> Self {
-        let all = self.all.into_iter().map(Cursor::detach);
-        Self {
-            all: all.collect(),
-            first: self.first,
-        }
-    }
-
-    /// The next value; `Err` says whether there will never be one.
-    pub(crate) fn try_next(&mut self) -> Result<T, bool> {
-        self.try_each(Cursor::try_next)
-    }
-
-    /// The next value, or `None` at the end; parks the task otherwise.
-    pub(crate) fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<T>> {
-        self.poll_each(cx, Cursor::try_next, Cursor::poll_next)
-    }
-
-    /// The next values of one log, up to `max`, at the end of `out`: how many, or `None` at the
-    /// end; parks the task otherwise.
-    pub(crate) fn poll_batch(
-        &mut self,
-        cx: &mut Context<'_>,
-        out: &mut Vec<T>,
-        max: usize,
-    ) -> Poll<Option<usize>> {
-        let out = std::cell::RefCell::new(out);
-        self.poll_each(
-            cx,
-            |cursor| cursor.try_batch(&mut out.borrow_mut(), max),
-            |cursor, cx| cursor.poll_batch(cx, &mut out.borrow_mut(), max),
-        )
-    }
-
-    /// Asks each log once, beginning with the one whose turn it is.
-    fn try_each<R>(
-        &mut self,
-        mut take: impl FnMut(&mut Cursor<T>) -> Result<R, bool>,
-    ) -> Result<R, bool> {
-        let mut ended = true;
-        for _ in 0..self.all.len() {
-            let at = self.first;
-            self.first = (at + 1) % self.all.len();
-            match take(&mut self.all[at]) {
-                Ok(taken) => {
-                    self.stop_waiting();
-                    return Ok(taken);
-                }
-                Err(has_ended) => ended &= has_ended,
-            }
-        }
-        Err(ended)
-    }
-
-    /// Asks each log, then parks at each.
-    fn poll_each<R>(
-        &mut self,
-        cx: &mut Context<'_>,
-        take: impl FnMut(&mut Cursor<T>) -> Result<R, bool>,
-        mut poll: impl FnMut(&mut Cursor<T>, &mut Context<'_>) -> Poll<Option<R>>,
-    ) -> Poll<Option<R>> {
-        if let [only] = &mut *self.all {
-            return poll(only, cx);
-        }
-        match self.try_each(take) {
-            Ok(taken) => return Poll::Ready(Some(taken)),
-            Err(true) => return Poll::Ready(None),
-            Err(false) => {}
-        }
-        let mut ended = true;
-        for at in 0..self.all.len() {
-            match poll(&mut self.all[at], cx) {
-                Poll::Ready(Some(taken)) => {
-                    self.first = (at + 1) % self.all.len();
-                    self.stop_waiting();
-                    return Poll::Ready(Some(taken));
-                }
-                Poll::Ready(None) => {}
-                Poll::Pending => ended = false,
-            }
-        }
-        if ended {
-            return Poll::Ready(None);
-        }
-        Poll::Pending
     }
 }

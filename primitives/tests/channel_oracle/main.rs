@@ -10,6 +10,8 @@ mod line;
 #[path = "../support/oracle.rs"]
 mod oracle;
 mod run;
+#[path = "../support/settle.rs"]
+mod settle;
 
 use corelane_primitives::channel;
 use proptest::collection::vec;

@@ -2,6 +2,7 @@
 
 use crate::bell::{Bell, bell};
 use crate::line::{Answer, Line};
+use crate::settle::settle;
 use corelane_primitives::{Closed, Permits, Receiver, RecvError, SendError, Sender};
 use futures_core::Stream;
 use futures_sink::Sink;
@@ -312,7 +313,9 @@ impl<'a> Run<'a> {
 
     fn poll_next(&mut self) {
         let mut cx = Context::from_waker(&self.bell.1);
-        let polled = Pin::new(&mut self.receiver).poll_next(&mut cx);
+        let rings = || self.bell.0.rings();
+        let (polled, own) = settle(rings, || Pin::new(&mut self.receiver).poll_next(&mut cx));
+        self.rings += own;
         let polled = polled.map(|next| next.map(|token| token.0));
         let expected = match self.inside.front() {
             Some(number) => Poll::Ready(Some(*number)),
@@ -327,10 +330,13 @@ impl<'a> Run<'a> {
     /// A batch that is polled once, and then dropped.
     fn recv_batch(&mut self, max: usize) {
         let mut out = Vec::new();
-        let polled = {
+        let rings = || self.bell.0.rings();
+        let (polled, own) = {
+            let mut cx = Context::from_waker(&self.bell.1);
             let mut batch = pin!(self.receiver.recv_batch(&mut out, max));
-            batch.as_mut().poll(&mut Context::from_waker(&self.bell.1))
+            settle(rings, || batch.as_mut().poll(&mut cx))
         };
+        self.rings += own;
         self.is_parked = false;
         let count = max.min(self.inside.len());
         let expected = match max == 0 || count > 0 || self.line.is_closed {

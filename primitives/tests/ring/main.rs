@@ -8,6 +8,8 @@ mod clock;
 mod counts;
 mod flow;
 mod ring64;
+#[path = "../support/settle.rs"]
+mod settle;
 mod values;
 mod waits;
 mod wakes;

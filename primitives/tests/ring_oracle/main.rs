@@ -9,6 +9,8 @@
 mod bell;
 mod model;
 mod run;
+#[path = "../support/settle.rs"]
+mod settle;
 
 use run::run;
 

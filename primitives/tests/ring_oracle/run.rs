@@ -2,6 +2,7 @@
 
 use crate::bell::{Bell, ByHand, bell};
 use crate::model::{Look, Model, Place, Wait};
+use crate::settle::settle;
 use corelane_primitives::{Claim, PushError, Ring, RingConsumer, Timers};
 use std::cell::RefCell;
 use std::pin::Pin;
@@ -240,8 +241,11 @@ impl<'a> Run<'a> {
                 _ => None,
             };
             run.model.consumer.asleep = expected.is_pending();
-            let polled = consumer.poll_ready(&mut Context::from_waker(&waker));
+            let rings = || run.bell.0.rings();
+            let mut cx = Context::from_waker(&waker);
+            let (polled, own) = settle(rings, || consumer.poll_ready(&mut cx));
             assert_eq!(polled, expected);
+            run.model.consumer.rings += own;
         });
     }
 

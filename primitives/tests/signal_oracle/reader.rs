@@ -163,9 +163,10 @@ impl Reader {
         }
     }
 
-    /// Its counts are whole, and it is never woken unless it waits.
+    /// Its counts are whole, and it is never woken unless it waits and there is news.
     pub(crate) fn check(&self, now: Now) {
-        assert!(self.waits || !self.is_woken(), "woken without waiting");
+        let may_be_woken = self.waits && self.has_news(now);
+        assert!(may_be_woken || !self.is_woken(), "woken for nothing");
         let Place::Here(feed) = &self.place else {
             return;
         };

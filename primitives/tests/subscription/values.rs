@@ -3,7 +3,7 @@
 use crate::{POLICIES, bell, drain, now, poll_next};
 use corelane_primitives::{NextError, Overflow, Subscription, SubscriptionError};
 use std::sync::Arc;
-use std::task::Poll;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 // proves: S-4
@@ -45,21 +45,58 @@ fn acknowledged_set_is_delivered_and_not_consumed() {
     for overflow in POLICIES {
         let subscription = Subscription::new(0, 4, overflow);
         let (rung, waker) = bell();
+        let mut cx = Context::from_waker(&waker);
         let mut feeds = [subscription.changes(), subscription.changes()];
         for feed in &mut feeds {
-            assert_eq!(poll_next(feed, &waker), Poll::Ready(Some(Ok(0))));
-            assert_eq!(poll_next(feed, &waker), Poll::Pending);
+            assert_eq!(feed.try_next(), Ok(0));
+        }
+        {
+            let mut waits = feeds.each_mut().map(|feed| Box::pin(feed.next()));
+            for wait in &mut waits {
+                assert!(wait.as_mut().poll(&mut cx).is_pending());
+            }
+            std::thread::scope(|scope| {
+                scope.spawn(|| now(subscription.set(1)).unwrap());
+            });
+            assert_eq!((rung.rings(), subscription.stats().bells), (1, 1));
+            for wait in &mut waits {
+                assert_eq!(wait.as_mut().poll(&mut cx), Poll::Ready(Some(Ok(1))));
+                assert_eq!(rung.rings(), 2, "the other one was woken");
+            }
+        }
+        now(subscription.set(2)).unwrap();
+        for feed in &mut feeds {
+            assert_eq!(feed.lag(), 1);
+        }
+    }
+}
+
+// proves: S-6
+// proves: S-11
+#[test]
+fn feed_left_alone_as_a_stream_holds_up_nobody() {
+    for overflow in POLICIES {
+        let subscription = Subscription::new(0, 4, overflow);
+        let mut feeds = [(); 4].map(|()| subscription.changes());
+        let bells = [(); 4].map(|()| bell());
+        for feed in &mut feeds {
+            assert_eq!(feed.try_next(), Ok(0));
+        }
+        let [left, stream, first, second] = &mut feeds;
+        assert_eq!(poll_next(left, &bells[0].1), Poll::Pending);
+        assert_eq!(poll_next(stream, &bells[1].1), Poll::Pending);
+        let mut waits = [Box::pin(first.next()), Box::pin(second.next())];
+        for (wait, (_, waker)) in waits.iter_mut().zip(&bells[2..]) {
+            let polled = wait.as_mut().poll(&mut Context::from_waker(waker));
+            assert!(polled.is_pending());
         }
         std::thread::scope(|scope| {
             scope.spawn(|| now(subscription.set(1)).unwrap());
         });
-        assert_eq!((rung.rings(), subscription.stats().bells), (1, 1));
-        for feed in &mut feeds {
-            assert_eq!(feed.lag(), 1);
-        }
-        assert_eq!(poll_next(&mut feeds[0], &waker), Poll::Ready(Some(Ok(1))));
-        assert_eq!(rung.rings(), 2, "the other one was woken");
-        assert_eq!(poll_next(&mut feeds[1], &waker), Poll::Ready(Some(Ok(1))));
+        let rings = || bells.each_ref().map(|(bell, _)| bell.rings());
+        assert_eq!(rings(), [1, 1, 1, 0], "{overflow:?}");
+        assert_eq!(poll_next(stream, &bells[1].1), Poll::Ready(Some(Ok(1))));
+        assert_eq!(rings()[3], 1, "whoever is polled looks for its shard");
     }
 }
 

@@ -45,6 +45,8 @@ const CROWD: u64 = 120;
 /// A wait takes a poll that finds nothing and a poll that finds it; a third comes of a waker that
 /// was under way when an earlier poll found it by itself.
 const POLLS_MAX: u64 = 3;
+/// Polls that a receiver which has just had an item adds to that, before it sleeps.
+const LOOKS: u64 = 16;
 
 /// An item: whose it is, and its number there.
 type Item = (u64, u64);
@@ -338,7 +340,8 @@ pub(crate) fn idle_senders_and_receivers_cause_no_polls<H: Host>(host: &H) {
                 }
                 let (value, polls) = count_polls(receiver.recv()).await;
                 assert_eq!(value, Some(expected));
-                assert!(polls <= POLLS_MAX, "{polls} polls for value {expected}");
+                let polls_max = POLLS_MAX + LOOKS;
+                assert!(polls <= polls_max, "{polls} polls for value {expected}");
             }
         };
         host.pair(send, receive);

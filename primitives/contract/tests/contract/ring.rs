@@ -31,6 +31,8 @@ const CAPACITIES: [usize; 3] = [1, 2, 64];
 const FOREVER: Duration = Duration::MAX;
 /// A poll that finds nothing, one that finds it, and one of a waker that was under way.
 const POLLS_MAX: u64 = 3;
+/// Polls that a consumer which has just had a value adds to that, before it sleeps.
+const LOOKS: u64 = 16;
 /// Turns that the busy end takes while the other one waits.
 const TURNS: usize = 50;
 
@@ -153,7 +155,8 @@ fn an_idle_ring_causes_no_polls<H: Host>(host: &H) {
         for expected in 0..rounds {
             let (value, polls) = count_polls(consumer.recv()).await;
             assert_eq!(value, Some(expected));
-            assert!(polls <= POLLS_MAX, "{polls} polls for value {expected}");
+            let polls_max = POLLS_MAX + LOOKS;
+            assert!(polls <= polls_max, "{polls} polls for value {expected}");
         }
     };
     host.pair(push, receive);

@@ -1,14 +1,15 @@
-//! Who is to be woken by a set: the crews of a signal's feeds.
+//! Who is to be woken by news: the crews of a source's feeds.
 
+use super::{Crew, Member};
 use crate::control::Control;
 use crate::feed::OnShard;
 use crate::panics::Panics;
-use crate::park::{Crew, Member};
-use crate::sync::{AtomicU64, Ordering, Site, fence};
+use crate::sync::{AtomicU64, Ordering};
 use std::sync::Arc;
 
-/// The crews of one signal. Feeds come and go through the control plane; sets read one word.
-pub(super) struct Bells {
+/// The crews of one source. Feeds come and go through the control plane; who publishes reads one
+/// word.
+pub(crate) struct Bells {
     /// How many crews have somebody parked.
     pub(super) parked: AtomicU64,
     crews: Control<Vec<Arc<Crew>>>,
@@ -17,7 +18,7 @@ pub(super) struct Bells {
 }
 
 impl Bells {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             parked: AtomicU64::new(0),
             crews: Control::new(),
@@ -40,7 +41,7 @@ impl Bells {
         crew.join()
     }
 
-    /// From now on sets look at `crew`. It needs no fence: parking has one.
+    /// From now on publishers look at `crew`. It needs no fence: parking has one.
     pub(super) fn register(&self, crew: &Arc<Crew>) {
         self.crews.change(|crews| {
             let mut all = crews.cloned().unwrap_or_default();
@@ -66,12 +67,12 @@ impl Bells {
         member.clear();
     }
 
-    /// Wakes each crew that is parked. With none parked it is a fence and a load.
+    /// Wakes each crew that is parked. With none parked it is a load; the caller has fenced since
+    /// it published.
     #[inline]
-    pub(super) fn ring(&self) {
-        // Partner ParkMarkFence: either a feed sees the set, or its mark is seen here.
-        fence(Site::SignalSetFence);
-        // Relaxed: a crew counts itself before its mark's fence.
+    pub(crate) fn ring_after_fence(&self) {
+        // Relaxed: a crew counts itself before its mark's fence. Either a feed sees the news, or
+        // its mark is seen here.
         if self.parked.load(Ordering::Relaxed) > 0 {
             self.ring_parked();
         }
@@ -92,15 +93,15 @@ impl Bells {
         panics.resume();
     }
 
-    pub(super) fn turns(&self) -> u64 {
+    pub(crate) fn turns(&self) -> u64 {
         self.crews.turns()
     }
 
-    pub(super) fn scans(&self) -> u64 {
+    pub(crate) fn scans(&self) -> u64 {
         self.scans.load(Ordering::Relaxed)
     }
 
-    pub(super) fn bells(&self) -> u64 {
+    pub(crate) fn bells(&self) -> u64 {
         self.bells.load(Ordering::Relaxed)
     }
 }

@@ -1,14 +1,18 @@
-//! Loads a lane and the calls between two shards for long, and counts: nothing may be lost, doubled
-//! or out of order.
+//! Loads a lane, a topic and the calls between two shards for long, and counts: nothing may be
+//! lost, doubled or out of order.
 //!
 //! All of it runs at once, so that each part is the load of the others: a lane with 10^9 numbers in
 //! a row from shard 0 to shard 1, in batches of changing sizes through every way in and out; 10^7
-//! calls each way, whose numbers the target checks for order and the caller for answers; and on
-//! each shard tasks that only start tasks. `--short` is a hundredth of that.
+//! calls each way, whose numbers the target checks for order and the caller for answers; a topic
+//! with quick and slow readers at both shards, each of which accounts for every message; and on
+//! each shard tasks that only start tasks. `--short` is a hundredth of that. Of messages 10^6 are
+//! the default, since the slowest reader sets the pace; `--messages 100000000` is the long form.
 //!
 //! The status is 0 when all counts are exact, else 1.
 
 #![forbid(unsafe_code)]
+
+mod topic;
 
 use std::collections::VecDeque;
 use std::io::{self, Write};
@@ -26,7 +30,7 @@ use corelane::{Runtime, Shard, SubmitError};
 use corelane_examples::feed::{Driver, Idle};
 use corelane_primitives::{Consumer, Producer, lane};
 
-/// Counts what goes through a lane and through calls between shards, under load
+/// Counts what goes through a lane, a topic and calls between shards, under load
 #[derive(Clone, Debug, Parser)]
 #[command(name = "soak", version)]
 struct Options {
@@ -41,6 +45,10 @@ struct Options {
     /// Calls each way
     #[arg(long, value_name = "N", default_value_t = 10_000_000)]
     submits: u64,
+
+    /// Messages through the topic
+    #[arg(long, value_name = "N", default_value_t = 1_000_000)]
+    messages: u64,
 
     /// The I/O driver
     #[arg(long, value_enum, default_value_t)]
@@ -64,6 +72,8 @@ const STANDSTILL: Duration = Duration::from_secs(60);
 #[derive(Debug, Default)]
 struct Progress {
     elements: AtomicU64,
+    /// Messages that readers of the topic have taken.
+    messages: AtomicU64,
     /// Calls carried out on the other shard, by the index of the caller.
     calls: [AtomicU64; 2],
     disorder: AtomicU64,
@@ -85,6 +95,7 @@ fn main() -> ExitCode {
     if options.short {
         options.elements /= 100;
         options.submits /= 100;
+        options.messages /= 100;
     }
     let progress = Arc::new(Progress::default());
     let (ended, watched) = channel::<()>();
@@ -130,7 +141,8 @@ fn fail(error: &dyn std::fmt::Display) -> ExitCode {
 impl Progress {
     fn total(&self) -> u64 {
         let calls: u64 = self.calls.iter().map(|n| n.load(Ordering::Relaxed)).sum();
-        calls + self.elements.load(Ordering::Relaxed)
+        let messages = self.messages.load(Ordering::Relaxed);
+        calls + messages + self.elements.load(Ordering::Relaxed)
     }
 }
 
@@ -167,6 +179,9 @@ async fn soak(options: Options, progress: Arc<Progress>) -> Result<Vec<Found>, S
         let here = here.clone();
         move || call(here, options.submits, back, 1)
     });
+    let seen = Arc::clone(&progress);
+    let published = topic::soak(here.clone(), there.clone(), options.messages, seen);
+    let published = corelane::spawn(published);
     for shard in [here, there] {
         // Dropped at the end with the shard: it has no end of its own.
         let churning = shard.submit(|| async { corelane::spawn(churn()).detach() });
@@ -175,6 +190,7 @@ async fn soak(options: Options, progress: Arc<Progress>) -> Result<Vec<Found>, S
     let mut found = vec![received.await?, called.await?, called_back.await?];
     found[1].what = "calls 0 to 1".to_owned();
     found[2].what = "calls 1 to 0".to_owned();
+    found.extend(published.await.expect("the publisher does not panic")?);
     Ok(found)
 }
 
