@@ -149,9 +149,14 @@ fn push_that_waits_learns_that_the_handler_has_panicked() {
     let ring = channel.ring();
     assert_eq!(ring.push(1), Ok(()));
     let mut waiting = Box::pin(ring.push_wait(2, Duration::MAX));
+    // The room of the value that was taken wakes the first; there is none for the second.
+    let mut second = Box::pin(ring.push_wait(3, Duration::MAX));
     assert!(poll(&mut waiting, &bell).is_pending());
+    assert!(poll(&mut second, &bell).is_pending());
     assert!(matches!(poll(&mut run, &bell), Poll::Ready(Err(_))));
-    assert_eq!(bell.0.load(Ordering::Relaxed), 1);
+    assert_eq!(bell.0.load(Ordering::Relaxed), 2);
+    let failed = Poll::Ready(Err(PushError::Failed(3)));
+    assert_eq!(poll(&mut second, &bell), failed);
     let failed = Poll::Ready(Err(PushError::Failed(2)));
     assert_eq!(poll(&mut waiting, &bell), failed);
 }

@@ -196,7 +196,6 @@ fn only_a_sleeping_consumer_is_woken_and_once() {
     assert_eq!(ready(&mut consumer, &waker), Poll::Ready(false));
 }
 
-/// Each look is a poll of another future, and one may be the last.
 // proves: W-1
 // proves: W-3
 #[test]
@@ -255,6 +254,30 @@ fn dropped_wait_behind_a_claim64_leaves_no_timer() {
     assert_eq!(claim.push(1), Ok(()));
     assert_eq!(ready(&mut consumer, Waker::noop()), Poll::Ready(true));
     assert_eq!(clock.armed(), 0);
+    // A claim that is given up leaves nothing to wait for by time.
+    assert_eq!(consumer.pop(), Some(1));
+    let claim = ring.claim(1).expect("all are free");
+    let mut sleep = |armed| {
+        let (rung, waker) = bell();
+        let (polled, _) = settle(|| rung.rings(), || ready(&mut consumer, &waker));
+        assert_eq!((polled, clock.armed()), (Poll::Pending, armed));
+    };
+    sleep(1);
+    drop(claim);
+    sleep(0);
+}
+
+// proves: F-8
+#[test]
+fn push64_that_is_about_to_wait_steps_over_an_old_claim() {
+    let (clock, ring, _consumer) = by_hand(1);
+    std::mem::forget(ring.claim(1).expect("it is free"));
+    for stepped_over in [0, 1] {
+        let mut push: Push<'_> = Box::pin(ring.push_wait(5, Duration::MAX));
+        assert!(poll(&mut push, Waker::noop()).is_pending());
+        assert_eq!(ring.stepped_over(), stepped_over);
+        clock.advance(ms(50));
+    }
 }
 
 // proves: W-4
@@ -318,6 +341,7 @@ fn forgotten_claim64_is_stepped_over_by_whoever_meets_it_once_it_is_old() {
             // It still gets Full, and the consumer has passed nothing yet.
             assert_eq!(ring.push(9), Err(PushError::Full(9)));
             assert_eq!((ring.stepped_over(), ring.skipped()), (1, 0));
+            assert_eq!(rung.rings(), 2, "the mark was still there");
         }
         // The first is passed; the second one's age begins now.
         assert_eq!(ready(&mut consumer, &waker), Poll::Pending);
@@ -410,6 +434,20 @@ fn age_is_bounded_by_capacity_times_measured_drain_time() {
     assert_eq!(ring.drain_ns(), Some(15.625));
     assert_eq!(ring.age_bound(), Some(Duration::from_micros(1)));
     assert_eq!(consumer.age_bound(), ring.age_bound());
+}
+
+// proves: F-14
+#[test]
+fn positions_without_a_value_take_no_drain_time() {
+    let timers = Arc::new(Ticking::default());
+    let built = Ring64::builder(64).timers(timers).build();
+    let (ring, mut consumer) = built.expect("a power of two");
+    for _ in 0..2 {
+        drop(ring.claim(32));
+        assert_eq!(ring.push_batch(&[0; 32]), Ok(32));
+        assert_eq!(consumer.fold(32, (), |(), _| ()).consumed, 32);
+    }
+    assert_eq!(ring.drain_ns(), None, "64 values are one window");
 }
 
 // proves: F-14
