@@ -64,9 +64,15 @@ fn set_takes_no_step_too_many() {
     signal::set_takes_no_step_too_many();
 }
 
+// proves: S-11
+#[test]
+fn stream_left_alone_keeps_nobody_asleep() {
+    signal::stream_left_alone_keeps_nobody_asleep();
+}
+
 /// What is listed is what `loom_mutants.rs` runs.
 #[test]
 fn every_model_is_listed() {
     println!("models: {}", signal::MODELS.len());
-    assert_eq!(signal::MODELS.len(), 9);
+    assert_eq!(signal::MODELS.len(), 10);
 }

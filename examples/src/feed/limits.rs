@@ -1,13 +1,12 @@
-//! Risk limits, and the check of trades against them.
+//! Risk limits.
 //!
-//! Owner: the control side makes each version of the limits from the one before. Each shard has a
-//! [`Risk`] of its own, which acts on every version in order.
+//! Owner: the control side makes each version of the limits from the one before; see `risk` for who
+//! acts on them.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::str::FromStr;
-use std::sync::Arc;
 
-use super::{Decimal, DecimalError, OrdersReport, Symbol, SymbolError, Trade, Volume};
+use super::{Decimal, DecimalError, Symbol, SymbolError};
 
 /// What may be traded of one symbol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,6 +73,11 @@ impl Limits {
     /// The limit of a symbol, if it has one.
     pub fn of(&self, symbol: Symbol) -> Option<Limit> {
         self.rows.get(&symbol).copied()
+    }
+
+    /// All of them, by their symbols.
+    pub fn iter(&self) -> impl Iterator<Item = (Symbol, Limit)> {
+        self.rows.iter().map(|(symbol, limit)| (*symbol, *limit))
     }
 
     /// How many symbols have one.
@@ -153,111 +157,12 @@ pub enum NamedLimitError {
     Position(#[source] DecimalError),
 }
 
-/// The order side of one shard: the limits that it acts on, and what it has found.
-#[derive(Debug, Default)]
-pub struct Risk {
-    limits: Arc<Limits>,
-    positions: HashMap<Symbol, Volume>,
-    report: OrdersReport,
-}
-
-impl Risk {
-    /// Acts on the next version of the limits.
-    ///
-    /// # Panics
-    ///
-    /// When a version is missing before it, or it is an older one.
-    pub fn act_on(&mut self, limits: Arc<Limits>) {
-        if self.report.versions > 0 {
-            assert_eq!(
-                limits.number,
-                self.limits.number + 1,
-                "every version comes, and in order"
-            );
-        }
-        self.report.versions += 1;
-        self.report.version = limits.number;
-        self.limits = limits;
-    }
-
-    /// Checks a trade. Costs next to nothing while no symbol has a limit.
-    pub fn check(&mut self, trade: &Trade) {
-        let Some(limit) = self.limits.of(trade.symbol) else {
-            return;
-        };
-        let position = self.positions.entry(trade.symbol).or_default();
-        position.add(trade.quantity);
-        let mut position_max = Volume::default();
-        position_max.add(limit.position_max);
-        self.report.checked += 1;
-        self.report.orders_over += u64::from(trade.quantity > limit.order_max);
-        self.report.positions_over += u64::from(*position > position_max);
-    }
-
-    /// Whether any symbol has a limit.
-    pub fn has_limits(&self) -> bool {
-        !self.limits.is_empty()
-    }
-
-    /// What it has found so far; the shard is left open.
-    pub fn report(&self) -> OrdersReport {
-        self.report
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn named(text: &str) -> NamedLimit {
         text.parse().unwrap()
-    }
-
-    fn trade(symbol: &str, quantity: &str) -> Trade {
-        Trade {
-            symbol: symbol.parse().unwrap(),
-            id: 1,
-            price: Decimal::ZERO,
-            quantity: Decimal::parse(quantity).unwrap(),
-        }
-    }
-
-    #[test]
-    fn trades_are_checked_against_the_version_acted_on() {
-        let mut risk = Risk::default();
-        let first = Limits::new([named("ES=2:5")]);
-        risk.check(&trade("ES", "9"));
-        assert!(!risk.has_limits());
-        risk.act_on(Arc::new(first.clone()));
-        for (symbol, quantity) in [("ES", "2"), ("ES", "2.00000001"), ("NQ", "9"), ("ES", "1")] {
-            risk.check(&trade(symbol, quantity));
-        }
-        let found = risk.report();
-        assert_eq!(
-            (found.checked, found.orders_over, found.positions_over),
-            (3, 1, 1)
-        );
-        let wider = named("ES=9:100");
-        risk.act_on(Arc::new(first.with(wider.symbol, wider.limit)));
-        risk.check(&trade("ES", "9"));
-        let found = risk.report();
-        assert_eq!((found.versions, found.version), (2, 1));
-        assert_eq!(
-            (found.checked, found.orders_over, found.positions_over),
-            (4, 1, 1)
-        );
-    }
-
-    #[test]
-    #[should_panic(expected = "every version comes")]
-    fn a_version_that_is_missing_is_found_out() {
-        let mut risk = Risk::default();
-        let limit = named("ES=1:1");
-        let first = Limits::default();
-        let second = first.with(limit.symbol, limit.limit);
-        let third = second.with(limit.symbol, limit.limit);
-        risk.act_on(Arc::new(first));
-        risk.act_on(Arc::new(third));
     }
 
     #[test]

@@ -42,6 +42,7 @@ mod random;
 mod render;
 mod report;
 mod rings;
+mod risk;
 mod serve;
 mod speed;
 mod symbol;
@@ -64,7 +65,7 @@ pub use self::{
     host::{Driver, Idle, Overflow},
     input::{CHUNK_BYTES, InputEnd, InputError, read_input},
     instrument::{INSTRUMENTS, Instrument, InstrumentId},
-    limits::{LIMITS_MAX, Limit, Limits, NamedLimit, NamedLimitError, Risk},
+    limits::{LIMITS_MAX, Limit, Limits, NamedLimit, NamedLimitError},
     line::{LINE_BYTES_MAX, Line, LineFramer},
     live::LiveLine,
     options::{EMBEDDED_SECONDS, Options, SHARDS_MAX, TRADES_CAPACITY, Unstarted},
@@ -72,6 +73,7 @@ pub use self::{
     render::write_line,
     report::{AgeReport, BookReport, DriverReport, Report, SubscriberReport},
     rings::{FillLosses, HoleReport, RingReport, RingsLine},
+    risk::Risk,
     serve::{OUTBOX_BYTES_MAX, Outbox, TooSlow, write_top, write_trade},
     speed::{Speed, SpeedError},
     symbol::{SYMBOL_BYTES_MAX, Symbol, SymbolError},

@@ -1,7 +1,6 @@
 //! The order side of one shard: it acts on every version of the risk limits, and checks trades.
 //!
-//! Limits come over a subscription that waits for the slowest shard, so none misses a version. A
-//! trade is checked by one shard, which is not the one of its book where there are two.
+//! Limits come over a subscription that waits for the slowest shard, so none misses a version.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -9,7 +8,7 @@ use std::sync::Arc;
 
 use corelane_primitives::{DetachedFeed, Overflow, Subscription};
 
-use crate::feed::{Limits, Options, OrdersReport, Risk, Symbol, Trade, shard_of};
+use crate::feed::{Limits, Options, OrdersReport, Risk, Trade};
 
 /// Versions of the limits that a shard may be behind; then whoever sets one waits.
 const VERSIONS_MAX: usize = 16;
@@ -27,55 +26,32 @@ pub(super) fn limits(
 
 /// The order side of one shard.
 #[derive(Debug)]
-pub(super) struct Orders {
-    shard: usize,
-    shards: usize,
-    risk: RefCell<Risk>,
-}
+pub(super) struct Orders(RefCell<Risk>);
 
 impl Orders {
     /// The order side of `shard`, which acts on the first version of `limits` from here on.
     pub(super) fn new(shard: usize, shards: usize, limits: &mut DetachedFeed<Arc<Limits>>) -> Self {
-        let mut risk = Risk::default();
+        let mut risk = Risk::new(shard, shards);
         let first = limits.try_next();
-        risk.act_on(first.expect("a feed of a subscription begins with its value"));
-        Self {
-            shard,
-            shards,
-            risk: RefCell::new(risk),
-        }
+        risk.act_on(&first.expect("a feed of a subscription begins with its value"));
+        Self(RefCell::new(risk))
     }
 
     /// Acts on every version to the last.
     pub(super) async fn follow(self: Rc<Self>, mut limits: DetachedFeed<Arc<Limits>>) {
         while let Some(Ok(next)) = limits.next().await {
-            self.risk.borrow_mut().act_on(next);
+            self.0.borrow_mut().act_on(&next);
         }
     }
 
     /// Checks those of `trades` that are this shard's to check.
     pub(super) fn check(&self, trades: &[Trade]) {
-        let mut risk = self.risk.borrow_mut();
-        if !risk.has_limits() {
-            return;
-        }
-        let is_own = |trade: &&Trade| checker_of(trade.symbol, self.shards) == self.shard;
-        trades
-            .iter()
-            .filter(is_own)
-            .for_each(|trade| risk.check(trade));
+        let mut risk = self.0.borrow_mut();
+        trades.iter().for_each(|trade| risk.check(trade));
     }
 
     /// What was found so far.
     pub(super) fn report(&self) -> OrdersReport {
-        OrdersReport {
-            shard: self.shard,
-            ..self.risk.borrow().report()
-        }
+        self.0.borrow().report()
     }
-}
-
-/// The shard that checks the trades of a symbol: half the shards away from its book.
-fn checker_of(symbol: Symbol, shards: usize) -> usize {
-    (shard_of(symbol, shards) + shards / 2) % shards
 }

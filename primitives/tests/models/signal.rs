@@ -3,6 +3,7 @@
 use crate::bell::{Bell, wait};
 use crate::models::explore;
 use corelane_primitives::{Changes, NextError, Plain, PlainSignal, Signal, model};
+use futures_core::Stream;
 use loom::thread;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
@@ -28,6 +29,10 @@ pub(crate) const MODELS: &[(&str, fn())] = &[
         closing_delivers_the_last_value,
     ),
     ("set_takes_no_step_too_many", set_takes_no_step_too_many),
+    (
+        "stream_left_alone_keeps_nobody_asleep",
+        stream_left_alone_keeps_nobody_asleep,
+    ),
 ];
 
 /// A value of two words that are the same, so that a torn one shows.
@@ -178,8 +183,8 @@ pub(crate) fn closing_delivers_the_last_value() {
     });
 }
 
-/// Counted: two looks, the slot's taking, filling and freeing, one exchange, and for feeds a fence
-/// and a load.
+/// Counted: a look, one at the published slot's word and one at the free one's, the slot's taking,
+/// a fence, filling and freeing, one exchange, and for feeds a fence and a load.
 pub(crate) fn set_takes_no_step_too_many() {
     fn steps<R>(act: impl FnOnce() -> R) -> usize {
         let before = model::steps();
@@ -195,6 +200,21 @@ pub(crate) fn set_takes_no_step_too_many() {
         });
         // An idle feed costs a set nothing.
         let _feed = signal.changes();
-        assert_eq!(steps(|| signal.set(1)), 9);
+        assert_eq!(steps(|| signal.set(1)), 10);
+    });
+}
+
+/// One feed waits as a stream and is never polled again; the other one learns all the same.
+pub(crate) fn stream_left_alone_keeps_nobody_asleep() {
+    explore(|| {
+        let signal = Signal::plain(0_u64);
+        let (mut left, mut feed) = (signal.changes(), signal.changes());
+        assert_eq!((left.try_next(), feed.try_next()), (Ok(0), Ok(0)));
+        let mut cx = Context::from_waker(Waker::noop());
+        assert!(Pin::new(&mut left).poll_next(&mut cx).is_pending());
+        let setting = signal.clone();
+        thread::spawn(move || assert!(setting.set(1).is_ok()));
+        assert_eq!(wait_for(&mut feed), Some(1));
+        assert_eq!(left.try_next(), Ok(1));
     });
 }
