@@ -109,9 +109,10 @@ impl Consumer64 {
             consumed: 0,
             skipped: 0,
         };
+        let mut turn = self.step();
         for _ in 0..self.walked() {
-            let turn = self.step();
             folded = fold_one(&mut self.readers[turn], max, folded, &mut f);
+            turn = self.behind(turn);
         }
         folded
     }
@@ -172,12 +173,18 @@ impl Consumer64 {
     #[inline(always)]
     fn step(&mut self) -> usize {
         let turn = self.turn;
-        self.turn = if turn + 1 < self.walked() {
+        self.turn = self.behind(turn);
+        turn
+    }
+
+    /// The shard that is walked after the one at `turn`.
+    #[inline(always)]
+    fn behind(&self, turn: usize) -> usize {
+        if turn + 1 < self.walked() {
             turn + 1
         } else {
             0
-        };
-        turn
+        }
     }
 }
 
