@@ -161,6 +161,31 @@ fn push_that_waits_learns_that_the_handler_has_panicked() {
     assert_eq!(poll(&mut waiting, &bell), failed);
 }
 
+struct PanicBell;
+
+impl Wake for PanicBell {
+    fn wake(self: Arc<Self>) {
+        panic!("as planned");
+    }
+}
+
+#[test]
+fn panic_of_a_producers_waker_fails_the_channel_too() {
+    let task = RingChannel::builder().capacity(1).handler(drop);
+    let (channel, mut run) = task.run().expect("a power of two");
+    let ring = channel.ring();
+    assert_eq!(ring.push(1), Ok(()));
+    let mut waiting = Box::pin(ring.push_wait(2, Duration::MAX));
+    let waker = Waker::from(Arc::new(PanicBell));
+    let polled = Pin::new(&mut waiting).poll(&mut Context::from_waker(&waker));
+    assert!(polled.is_pending());
+    let bell = Arc::new(Bell::default());
+    assert!(matches!(poll(&mut run, &bell), Poll::Ready(Err(_))));
+    assert_eq!((channel.is_failed(), ring.popped()), (true, 1));
+    let failed = Poll::Ready(Err(PushError::Failed(2)));
+    assert_eq!(poll(&mut waiting, &bell), failed);
+}
+
 // proves: F-16
 #[test]
 fn slow_handler_shows_as_full_or_as_a_wait_that_ends_by_time() {
