@@ -93,6 +93,8 @@ sites! {
     TopicSpareKeep = "topic.spare_keep",
     /// Another thread of the publisher takes it.
     TopicSpareTake = "topic.spare_take",
+    /// The value of a number is appended; partner: `TopicReadSlot`.
+    NumberedAppend = "subscription.append",
     /// The owner marks itself asleep; partner: `ParkReadMark`.
     ParkMark = "park.mark",
     /// Between the owner's mark and its last look for messages; partner: `ParkWakeFence`.

@@ -5,6 +5,8 @@
 mod bell;
 #[path = "models/claim.rs"]
 mod claim;
+#[path = "models/kept.rs"]
+mod kept;
 mod models;
 
 // proves: F-6

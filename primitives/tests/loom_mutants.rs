@@ -11,8 +11,14 @@ mod alarm;
 #[path = "models/bell.rs"]
 mod bell;
 #[cfg(corelane_loom)]
+#[path = "models/channel.rs"]
+mod channel;
+#[cfg(corelane_loom)]
 #[path = "models/claim.rs"]
 mod claim;
+#[cfg(corelane_loom)]
+#[path = "models/kept.rs"]
+mod kept;
 #[cfg(corelane_loom)]
 #[path = "models/lane.rs"]
 mod lane;
@@ -51,6 +57,7 @@ fn main() -> std::process::ExitCode {
         ("signal.", signal::MODELS),
         ("topic.", topic::MODELS),
         ("subscription.", subscription::MODELS),
+        ("channel.", channel::MODELS),
     ];
     // A mutant meets the models of its own family first; the order of the others stays.
     let weakened = std::env::var("CORELANE_WEAKEN").unwrap_or_default();

@@ -149,9 +149,39 @@ fn push_that_waits_learns_that_the_handler_has_panicked() {
     let ring = channel.ring();
     assert_eq!(ring.push(1), Ok(()));
     let mut waiting = Box::pin(ring.push_wait(2, Duration::MAX));
+    // The room of the value that was taken wakes the first; there is none for the second.
+    let mut second = Box::pin(ring.push_wait(3, Duration::MAX));
     assert!(poll(&mut waiting, &bell).is_pending());
+    assert!(poll(&mut second, &bell).is_pending());
     assert!(matches!(poll(&mut run, &bell), Poll::Ready(Err(_))));
-    assert_eq!(bell.0.load(Ordering::Relaxed), 1);
+    assert_eq!(bell.0.load(Ordering::Relaxed), 2);
+    let failed = Poll::Ready(Err(PushError::Failed(3)));
+    assert_eq!(poll(&mut second, &bell), failed);
+    let failed = Poll::Ready(Err(PushError::Failed(2)));
+    assert_eq!(poll(&mut waiting, &bell), failed);
+}
+
+struct PanicBell;
+
+impl Wake for PanicBell {
+    fn wake(self: Arc<Self>) {
+        panic!("as planned");
+    }
+}
+
+#[test]
+fn panic_of_a_producers_waker_fails_the_channel_too() {
+    let task = RingChannel::builder().capacity(1).handler(drop);
+    let (channel, mut run) = task.run().expect("a power of two");
+    let ring = channel.ring();
+    assert_eq!(ring.push(1), Ok(()));
+    let mut waiting = Box::pin(ring.push_wait(2, Duration::MAX));
+    let waker = Waker::from(Arc::new(PanicBell));
+    let polled = Pin::new(&mut waiting).poll(&mut Context::from_waker(&waker));
+    assert!(polled.is_pending());
+    let bell = Arc::new(Bell::default());
+    assert!(matches!(poll(&mut run, &bell), Poll::Ready(Err(_))));
+    assert_eq!((channel.is_failed(), ring.popped()), (true, 1));
     let failed = Poll::Ready(Err(PushError::Failed(2)));
     assert_eq!(poll(&mut waiting, &bell), failed);
 }

@@ -88,6 +88,47 @@ fn value_at_which_a_fold_panics_is_taken_and_no_other() {
     assert_eq!(drain(&mut consumer), [3, 4]);
 }
 
+/// At the end of the array and behind a hole, too.
+// proves: F-6
+#[test]
+fn value_at_which_a_fold_panics_is_taken_wherever_it_stands() {
+    for start in 0..8 {
+        for panics_at in 0..6 {
+            let (ring, mut consumer) = Ring64::with_start_sequence(8, start);
+            assert_eq!(ring.push_batch(&[0, 1]), Ok(2));
+            drop(ring.claim(1));
+            assert_eq!(ring.push_batch(&[2, 3, 4, 5]), Ok(4));
+            let mut given = Vec::new();
+            let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+                consumer.fold(9, (), |(), value| {
+                    given.push(value);
+                    assert_ne!(value, panics_at, "as planned");
+                })
+            }));
+            assert!(panicked.is_err());
+            assert_eq!(given, (0..=panics_at).collect::<Vec<_>>());
+            let skipped = u64::from(panics_at > 1);
+            let counts = (ring.popped(), ring.skipped(), ring.occupancy() as u64);
+            assert_eq!(counts, (panics_at + 1, skipped, 6 - panics_at - skipped));
+            let rest = (panics_at + 1..6).collect::<Vec<_>>();
+            assert_eq!(drain(&mut consumer), rest);
+            assert_eq!((ring.skipped(), ring.occupancy()), (1, 0));
+        }
+    }
+}
+
+/// Also where such a batch goes over the end of the array.
+// proves: W-5
+#[test]
+fn fold_hands_256_slots_back_as_one() {
+    let (ring, mut consumer) = Ring64::with_start_sequence(1_024, 900);
+    assert_eq!(ring.push_batch(&[7; 1_024]), Ok(1_024));
+    let mut left = Vec::new();
+    consumer.fold(usize::MAX, (), |(), _| left.push(ring.occupancy()));
+    assert_eq!(left.len(), 1_024);
+    assert!((0..1_024).all(|index| left[index] == 1_024 - index / 256 * 256));
+}
+
 // proves: F-9
 #[test]
 fn sequences_wrap_also_in_the_middle_of_a_batch() {

@@ -55,6 +55,28 @@ fn start_of_the_consumer_rotates() {
     assert_eq!(producers[0].occupancy(), 0);
 }
 
+/// Shards that are full again before each fold have their turns all the same, and those without a
+/// producer have none.
+// proves: F-11
+#[test]
+fn each_fold_starts_behind_the_shard_where_the_last_one_did() {
+    let (first, mut consumer) = Shards64::new(5, 8);
+    let producers = [first.clone(), first.clone(), first];
+    let mut order = Vec::new();
+    for _ in 0..9 {
+        for (id, producer) in (0_u64..).zip(&producers) {
+            while producer.push(id).is_ok() {}
+        }
+        let folded = consumer.fold(8, Vec::new(), |mut ids, id| {
+            ids.push(id);
+            ids
+        });
+        assert_eq!(folded.acc, [folded.acc[0]; 8]);
+        order.push(folded.acc[0]);
+    }
+    assert_eq!(order, [0, 1, 2].repeat(3));
+}
+
 // proves: F-11
 #[test]
 fn capacity_is_each_shards_own() {

@@ -15,6 +15,7 @@ mod lanes;
 mod limits;
 mod listing;
 mod measure;
+mod primitives;
 mod relocations;
 mod report;
 mod rings;

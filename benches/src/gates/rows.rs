@@ -2,7 +2,7 @@
 
 use corelane_bench_harness::BenchError;
 
-use super::{GateError, control, lanes, relocations, rings, streams, tasks, timers};
+use super::{GateError, control, lanes, primitives, relocations, rings, streams, tasks, timers};
 
 /// Called when everything that a row makes is there, before it drops any of it.
 ///
@@ -61,6 +61,28 @@ pub const ROWS: &[GateRow] = &[
     row("ring64_push_fold", STEADY, rings::push_fold),
     row("shards64_push_fold", STEADY, rings::shards_push_fold),
     row("ring64_batch", STEADY, rings::batch),
+    row(
+        "signal_plain_get_cloned",
+        STEADY,
+        primitives::plain_get_cloned,
+    ),
+    row("signal_plain_read_64", STEADY, primitives::plain_read),
+    row("signal_plain_set", STEADY, primitives::plain_set),
+    row("signal_shared_get", STEADY, primitives::shared_get),
+    row("signal_shared_read", STEADY, primitives::shared_read),
+    row("signal_shared_set", STEADY, primitives::shared_set),
+    row(
+        "topic_publish_drain",
+        STEADY,
+        primitives::topic_publish_drain,
+    ),
+    row("channel_send_recv", STEADY, primitives::channel_send_recv),
+    row("channel_send_fold", STEADY, primitives::channel_send_fold),
+    row(
+        "subscription_set_next",
+        STEADY,
+        primitives::subscription_set_next,
+    ),
     row("spawn_join", STEADY, tasks::spawn_join),
     row("yield", STEADY, tasks::yields),
     row("wake_self", STEADY, tasks::wake_self),

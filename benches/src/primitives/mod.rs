@@ -1,7 +1,8 @@
 //! Signals, subscriptions, channels and topics, in Datum's own shape and with live feeds.
 //!
 //! `corelane` is the form that we would take in the row; the others stand beside it: `-shared`, a
-//! signal of any type, and `-next`, one value a call instead of a batch. Tasks run on shards, and
+//! signal of any type, `-plain`, one that keeps its number in place, `-next`, one value a call
+//! instead of a batch, and `-two-shards`, a consumer on a core of its own. Tasks run on shards, and
 //! feeds stay on theirs.
 
 mod actor;
@@ -46,7 +47,7 @@ pub(crate) fn entries() -> Vec<Entry> {
         lossless_entries::<Hosted<Batches, Shard>>(WHO),
         lossless_entries::<Hosted<Singly, Shard>>(&next),
         form_a_mpsc(WHO, stories::mpsc),
-        form_a_mpsc(&format!("{WHO}-one-shard"), stories::mpsc_on_one_shard),
+        form_a_mpsc(&format!("{WHO}-two-shards"), stories::mpsc_on_two_shards),
         queue_entries::<Queue, Shard>(WHO),
         form_a_topic(WHO, stories::topic),
         topic_entries::<Hosted<All, Shard>>(WHO),

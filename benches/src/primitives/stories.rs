@@ -1,8 +1,9 @@
 //! Form A: the stories of Datum's own benchmark, as our users would write them.
 //!
-//! Feeds and their tasks are on one shard, and so is the writer, except in `mpsc`, where the
-//! consumer has a core of its own, as Datum's consumer has a thread. Where Datum counts, ours reads
-//! every value and adds it up.
+//! Feeds and their tasks are on one shard, and so is who writes to them: a story that needs no
+//! second core takes none. Datum's feeds of state run on a runtime of two threads, and its
+//! channel's consumer on a thread of its own; `mpsc_on_two_shards` has that too. Where Datum
+//! counts, ours reads every value and adds it up.
 
 use std::cell::{Cell, RefCell};
 use std::future::poll_fn;
@@ -163,8 +164,19 @@ async fn sum_of(mut feed: Feed<u64>) -> u64 {
     sum
 }
 
-/// Producers are tasks of one shard, the consumer is a task of another.
+/// Producers and the consumer are tasks of one shard.
 pub(super) fn mpsc(params: &Params, producers: usize) -> Result<Sample, BenchError> {
+    let expected = producers as u64 * fold_sum(ITEMS);
+    repeat(params, expected, async move || {
+        let (sender, receiver) = channel(PLACES);
+        let sum = spawn(received(receiver));
+        send_all(sender, producers).await?;
+        sum.await.map_err(ours)
+    })
+}
+
+/// The same with the consumer on another shard.
+pub(super) fn mpsc_on_two_shards(params: &Params, producers: usize) -> Result<Sample, BenchError> {
     let params = *params;
     let expected = producers as u64 * fold_sum(ITEMS);
     on_two_shards(&params, IdlePolicy::default(), move || async move {
@@ -177,17 +189,6 @@ pub(super) fn mpsc(params: &Params, producers: usize) -> Result<Sample, BenchErr
             stories.done(sum.await.map_err(ours)?)?;
         }
         stories.finish()
-    })
-}
-
-/// The same with the consumer on the producers' shard.
-pub(super) fn mpsc_on_one_shard(params: &Params, producers: usize) -> Result<Sample, BenchError> {
-    let expected = producers as u64 * fold_sum(ITEMS);
-    repeat(params, expected, async move || {
-        let (sender, receiver) = channel(PLACES);
-        let sum = spawn(received(receiver));
-        send_all(sender, producers).await?;
-        sum.await.map_err(ours)
     })
 }
 

@@ -27,13 +27,14 @@ const PARTS: [(&str, &[&str]); 4] = [
 ];
 
 /// Packages above the libraries, which use them and not one another.
-const TOP: [&str; 7] = [
+const TOP: [&str; 8] = [
     "corelane-examples",
     "corelane-benches",
     "corelane-compat-ours",
     "corelane-compat-published",
     "corelane-docs",
     "corelane-contract",
+    "corelane-contract-glommio",
     "corelane-thread-aware-alone",
 ];
 

@@ -3,6 +3,7 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
 
+use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use crate::clients::connect;
@@ -246,14 +247,16 @@ fn what_is_no_command_is_answered_and_changes_nothing() {
 #[test]
 fn a_signal_and_the_time_end_the_run_through_the_control() {
     for driver in drivers() {
-        for (seconds, signal) in [("0.2", false), ("600", true)] {
-            let service = Controlled::start(driver, 2, &["--seconds", seconds]);
-            if signal {
-                service.program.signal(rustix::process::Signal::INT);
+        for (seconds, signal) in [("0.2", None), ("600", Some(Signal::INT))] {
+            let scratch = Scratch::new();
+            let json = scratch.path("report.json");
+            let on = ["--driver", driver, "--shards", "2", "--json", &json];
+            let listen = ["--listen", "127.0.0.1:0", "--seconds", seconds];
+            let program = Program::start(listen.into_iter().chain(on));
+            program.address("listening");
+            if let Some(signal) = signal {
+                program.signal(signal);
             }
-            let Controlled {
-                program, scratch, ..
-            } = service;
             program.end().expect_status(0);
             let report = scratch.json("report.json");
             assert_eq!(report["control"], json!({ "sent": 1, "received": 1 }));

@@ -23,7 +23,8 @@ const CAPACITY: usize = 4096;
 /// Producers take [`ring`](Self::ring) and push into that; they never message the handler's task,
 /// which is woken when it sleeps, once for a batch. A handler that is too slow shows to them as a
 /// full ring, or a wait that ends by time. One that panics fails the channel: each later push, and
-/// each that waits, gets [`PushError::Failed`](crate::PushError::Failed) with its value.
+/// each that waits, gets [`PushError::Failed`](crate::PushError::Failed) with its value. A waker of
+/// a producer that panics while it is told of room counts as a panic of the handler.
 ///
 /// The task ends when all producers and this handle are gone, or after a [`close`](Self::close),
 /// with everything handled that was pushed. It is a future, so that any executor runs it.

@@ -58,6 +58,10 @@ impl Consumer64 {
     /// Hands the slot back at once. Many values are cheaper by [`fold`](Self::fold) or
     /// [`pop_batch`](Self::pop_batch), which hand back up to 256 slots as one. `None` does not tell
     /// whether more can come: ask [`is_finished`](Self::is_finished).
+    ///
+    /// # Panics
+    ///
+    /// If a producer's waker does. The value is dropped then.
     #[inline]
     pub fn pop(&mut self) -> Option<u64> {
         for _ in 0..self.walked() {
@@ -74,6 +78,10 @@ impl Consumer64 {
     }
 
     /// Moves up to `max` values to the end of `out` and returns how many. `out` may grow.
+    ///
+    /// # Panics
+    ///
+    /// If a producer's waker does. What was taken is in `out`.
     pub fn pop_batch(&mut self, out: &mut Vec<u64>, max: usize) -> usize {
         self.fold(max, (), |(), value| out.push(value)).consumed
     }
@@ -91,15 +99,20 @@ impl Consumer64 {
     /// let folded = consumer.fold(2, 10, |sum, value| sum + value);
     /// assert_eq!((folded.acc, folded.consumed, folded.skipped), (13, 2, 0));
     /// ```
+    ///
+    /// # Panics
+    ///
+    /// If `f` or a producer's waker does.
     pub fn fold<A>(&mut self, max: usize, acc: A, mut f: impl FnMut(A, u64) -> A) -> Folded<A> {
         let mut folded = Folded {
             acc,
             consumed: 0,
             skipped: 0,
         };
+        let mut turn = self.step();
         for _ in 0..self.walked() {
-            let turn = self.step();
             folded = fold_one(&mut self.readers[turn], max, folded, &mut f);
+            turn = self.behind(turn);
         }
         folded
     }
@@ -134,7 +147,8 @@ impl Consumer64 {
     }
 
     /// How many nanoseconds a value takes on the average while there are values: a moving mean, on
-    /// the ring's clock. `None` until it was measured.
+    /// the ring's clock. `None` until it was measured, as [`Ring::drain_ns`](crate::Ring::drain_ns)
+    /// tells.
     pub fn drain_ns(&self) -> Option<f64> {
         self.desk.drain.drain_ns()
     }
@@ -159,12 +173,18 @@ impl Consumer64 {
     #[inline(always)]
     fn step(&mut self) -> usize {
         let turn = self.turn;
-        self.turn = if turn + 1 < self.walked() {
+        self.turn = self.behind(turn);
+        turn
+    }
+
+    /// The shard that is walked after the one at `turn`.
+    #[inline(always)]
+    fn behind(&self, turn: usize) -> usize {
+        if turn + 1 < self.walked() {
             turn + 1
         } else {
             0
-        };
-        turn
+        }
     }
 }
 

@@ -139,6 +139,8 @@ impl Reader {
             }
         }
         self.release(false);
+        // Nobody takes anything until there is a value.
+        self.idle();
         false
     }
 

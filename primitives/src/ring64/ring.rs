@@ -267,7 +267,8 @@ impl Ring64 {
     }
 
     /// How many nanoseconds a value takes on the average while there are values: a moving mean, on
-    /// the ring's clock. `None` until it was measured.
+    /// the ring's clock. `None` until it was measured, as [`Ring::drain_ns`](crate::Ring::drain_ns)
+    /// tells.
     pub fn drain_ns(&self) -> Option<f64> {
         self.shared.desk().drain.drain_ns()
     }

@@ -147,7 +147,9 @@ impl Consumer64 {
 
     /// Takes back a wait that returned Pending, so that no wake comes of it any more.
     pub fn unpark(&mut self) {
-        (self.alarm, self.silent_looks) = (None, 0);
+        // The looks for a silent producer stay counted: who drops each wait and begins another one
+        // would look for ever without a sleep.
+        self.alarm = None;
         if std::mem::take(&mut self.parked) {
             self.desk.parker().unpark();
         }
@@ -165,6 +167,7 @@ impl Consumer64 {
     /// Looks, and is not asleep any more if something was there.
     fn look(&mut self) -> Option<bool> {
         let ready = self.found()?;
+        self.silent_looks = 0;
         self.looks.found();
         self.unpark();
         Some(ready)
@@ -193,6 +196,7 @@ impl Consumer64 {
                 _ => Again::After(SILENT_SLEEP_NS),
             };
         }
+        self.silent_looks = 0;
         match readers.iter().map(Reader::due_ns).min() {
             None | Some(u64::MAX) => Again::WhenWoken,
             Some(due_ns) => Again::At(due_ns),
@@ -265,5 +269,79 @@ impl Stream for Consumer64 {
 impl FusedStream for Consumer64 {
     fn is_terminated(&self) -> bool {
         self.is_finished()
+    }
+}
+
+#[cfg(all(test, not(corelane_loom)))]
+mod tests {
+    use super::SILENT_LOOKS_MAX;
+    use crate::{Ring64, TimerId, Timers};
+    use std::pin::pin;
+    use std::sync::{Arc, Mutex};
+    use std::task::{Context, Poll, Wake, Waker};
+
+    #[derive(Default)]
+    struct Count(Mutex<u64>);
+
+    impl Count {
+        fn up(&self) -> u64 {
+            let mut count = self.0.lock().expect("no count panics");
+            *count += 1;
+            *count
+        }
+
+        fn now(&self) -> u64 {
+            *self.0.lock().expect("no count panics")
+        }
+    }
+
+    impl Wake for Count {
+        fn wake(self: Arc<Self>) {
+            self.up();
+        }
+    }
+
+    /// Time stands still; counts the timers.
+    impl Timers for Count {
+        fn now_ns(&self) -> u64 {
+            0
+        }
+
+        fn wake_at(&self, _at_ns: u64, _waker: &Waker) -> TimerId {
+            TimerId(u128::from(self.up()))
+        }
+
+        fn forget(&self, _timer: TimerId) {}
+    }
+
+    /// As a loop does that waits for one of two things, each time anew.
+    #[test]
+    fn waits_begun_again_and_again_behind_a_silent_producer_sleep_in_the_end() {
+        const POLLS: u64 = 1_000;
+        for dropped in [false, true] {
+            let (timers, bell) = (Arc::new(Count::default()), Arc::new(Count::default()));
+            let ring = Ring64::builder(1024).timers(Arc::clone(&timers) as _);
+            let (ring, mut consumer) = ring.build().expect("a power of two");
+            let waker = Waker::from(Arc::clone(&bell));
+            let mut cx = Context::from_waker(&waker);
+            assert_eq!(ring.push_batch(&[0; 1024]), Ok(1024));
+            assert_eq!(consumer.fold(1024, 0, |count, _| count + 1).acc, 1024);
+            // A thread that the system stops between its claim and its publication.
+            let claimed = consumer.readers[0].shared.claim(1, 1);
+            assert!(claimed.is_ok_and(|claimed| !claimed.tell), "it is silent");
+            for _ in 0..POLLS {
+                if dropped {
+                    assert!(pin!(consumer.recv()).poll(&mut cx).is_pending());
+                } else {
+                    assert!(consumer.poll_ready(&mut cx).is_pending());
+                }
+            }
+            assert_eq!(bell.now(), u64::from(SILENT_LOOKS_MAX), "{dropped}");
+            assert!(timers.now() > 0, "it looks again later");
+            // The next silence is looked at as often.
+            consumer.readers[0].shared.slots().publish(1024 * 8, 7);
+            assert_eq!(consumer.poll_ready(&mut cx), Poll::Ready(true));
+            assert_eq!(consumer.silent_looks, 0);
+        }
     }
 }

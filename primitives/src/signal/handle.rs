@@ -110,7 +110,7 @@ impl<T: NoUninit + CheckedBitPattern> Signal<T, Plain<T>> {
     /// Makes a signal whose value is up to 64 bytes without pointers or padding; a larger one does
     /// not compile.
     ///
-    /// Memory is 4 KiB. It is lock-free: a read repeats its copy when a set was faster, and a set
+    /// Memory is 5 KiB. It is lock-free: a read repeats its copy when a set was faster, and a set
     /// its exchange.
     ///
     /// ```

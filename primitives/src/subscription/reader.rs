@@ -5,6 +5,7 @@ use super::gauge::{self, Gauge};
 use super::settings::Overflow;
 use super::state::{Core, Entry};
 use crate::feed::{Detached, FeedError, FeedStats, NextError, OnShard};
+use crate::panics::Panics;
 use crate::park::How;
 use crate::signal::Keep;
 use crate::topic::Cursors;
@@ -145,8 +146,16 @@ impl<T: Clone + Send + Sync, P> Reader<T, P> {
                     None => Err(NextError::Closed),
                 };
             }
-            match self.cursor.try_next() {
-                Ok(entry) => self.batch.push(entry),
+            let mut value = None;
+            let look = self.look(
+                |cursor, visit| cursor.try_visit(1, visit),
+                |news| value = Some(news),
+            );
+            if let Some(value) = value {
+                return Ok(value);
+            }
+            match look {
+                Ok(_) => {} // it is at hand, or the feed started with it
                 Err(true) => self.reach_end(),
                 Err(false) if self.look_again() => {}
                 Err(false) => return Err(NextError::Empty),
@@ -163,8 +172,16 @@ impl<T: Clone + Send + Sync, P> Reader<T, P> {
             if let Some(answer) = self.at_hand() {
                 return Poll::Ready(answer);
             }
-            match self.cursor.poll_next(how, cx) {
-                Poll::Ready(Some(entry)) => self.batch.push(entry),
+            let mut value = None;
+            let look = self.look(
+                |cursor, visit| cursor.poll_visit(how, cx, 1, visit),
+                |news| value = Some(news),
+            );
+            if let Some(value) = value {
+                return Poll::Ready(Some(Ok(value)));
+            }
+            match look {
+                Poll::Ready(Some(_)) => {} // as above
                 Poll::Ready(None) => self.reach_end(),
                 Poll::Pending if self.look_again() => {}
                 Poll::Pending => return Poll::Pending,
@@ -199,16 +216,59 @@ impl<T: Clone + Send + Sync, P> Reader<T, P> {
             if count > 0 {
                 return Poll::Ready(Ok(count));
             }
-            match self
-                .cursor
-                .poll_batch(How::Future, cx, &mut self.batch, max)
-            {
-                Poll::Ready(Some(_)) => {}
+            let before = out.len();
+            let look = self.look(
+                |cursor, visit| cursor.poll_visit(How::Future, cx, max, visit),
+                |news| out.push(news),
+            );
+            if out.len() > before {
+                return Poll::Ready(Ok(out.len() - before));
+            }
+            match look {
+                Poll::Ready(Some(_)) => {} // as above
                 Poll::Ready(None) => self.reach_end(),
                 Poll::Pending if self.look_again() => {}
                 Poll::Pending => return Poll::Pending,
             }
         }
+    }
+
+    /// Looks at the log and clones what is news out of the shard's copies, in place.
+    ///
+    /// A feed that may fail judges each value before it yields it, so there they come at hand; as
+    /// do those from the first on whose clone panics, which is told once the shard's part is free.
+    fn look<R>(
+        &mut self,
+        look: impl FnOnce(&mut Cursors<Entry<T>, P>, &mut dyn FnMut(&Entry<T>)) -> R,
+        mut yields: impl FnMut(T),
+    ) -> R {
+        let mut keeps = self.room.is_some();
+        let mut panics = Panics::default();
+        let Self {
+            cursor,
+            batch,
+            next,
+            delivered,
+            ..
+        } = self;
+        let answer = look(cursor, &mut |entry| {
+            let number = entry.mark.version.0;
+            if !keeps && number >= *next {
+                match panics.run(|| T::clone(&entry.value)) {
+                    Some(value) => {
+                        yields(value);
+                        *next = number + 1;
+                        *delivered += 1;
+                    }
+                    None => keeps = true,
+                }
+            }
+            if keeps {
+                batch.push(Arc::clone(entry));
+            }
+        });
+        panics.resume();
+        answer
     }
 
     /// What can be yielded without a look at the log: `None` if that is needed.

@@ -230,6 +230,29 @@ impl<T: Clone> Copies<T> {
         Some(count)
     }
 
+    /// Shows the reader's next values, up to `max`, to `visit`, which does not panic; `None` if
+    /// there is none.
+    pub(super) fn visit(
+        &mut self,
+        reader: &mut Reader<T>,
+        max: usize,
+        mut visit: impl FnMut(&T),
+    ) -> Option<usize> {
+        self.skip_lost(reader);
+        let count = self.available(reader).min(max).min(BATCH_MAX);
+        if count == 0 {
+            return None;
+        }
+        if self.overflow == TopicOverflow::DropNew {
+            reader.queue.drain(..count).for_each(|value| visit(&value));
+        } else {
+            let at = (reader.next - self.first()) as usize;
+            self.row.range(at..at + count).for_each(visit);
+        }
+        self.advance(reader, count);
+        Some(count)
+    }
+
     /// With DropOldest: counts what the row no longer has.
     fn skip_lost(&self, reader: &mut Reader<T>) {
         let lost = self.first().saturating_sub(reader.next);

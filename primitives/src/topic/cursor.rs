@@ -70,6 +70,18 @@ impl<T: Clone> Cursor<T> {
         })
     }
 
+    /// Shows the next values, up to `max`, to `visit`, which does not panic: how many. `Err` says
+    /// whether there will never be one.
+    pub(super) fn try_visit(
+        &mut self,
+        max: usize,
+        visit: impl FnMut(&T),
+    ) -> (Result<usize, bool>, After) {
+        self.try_take(max.min(BATCH_MAX), |copies, reader| {
+            copies.visit(reader, max, visit)
+        })
+    }
+
     fn try_take<R>(
         &mut self,
         wanted: usize,

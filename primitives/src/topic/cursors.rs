@@ -128,6 +128,27 @@ impl<T: Clone + Send + Sync, P> Cursors<T, P> {
         self.poll_each(how, cx, |cursor| cursor.try_batch(out, max))
     }
 
+    /// Shows the next values of one log, up to `max`, to `visit`, which does not panic: how many.
+    /// `Err` says whether there will never be one.
+    pub(crate) fn try_visit(
+        &mut self,
+        max: usize,
+        mut visit: impl FnMut(&T),
+    ) -> Result<usize, bool> {
+        self.try_each(|cursor| cursor.try_visit(max, &mut visit))
+    }
+
+    /// The same, or `None` at the end; parks the task if there is none now.
+    pub(crate) fn poll_visit(
+        &mut self,
+        how: How,
+        cx: &mut Context<'_>,
+        max: usize,
+        mut visit: impl FnMut(&T),
+    ) -> Poll<Option<usize>> {
+        self.poll_each(how, cx, |cursor| cursor.try_visit(max, &mut visit))
+    }
+
     /// Asks each log once, beginning with the one whose turn it is.
     fn try_each<R>(
         &mut self,

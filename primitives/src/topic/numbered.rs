@@ -62,7 +62,7 @@ impl<T> Log<T> {
         let appended = self.slot(position).compare_exchange(
             word.bits(),
             Word::new(lap, node.index()).bits(),
-            release(Site::TopicAppend),
+            release(Site::NumberedAppend),
             Ordering::Relaxed,
         );
         if appended.is_err() {

@@ -1,14 +1,15 @@
 //! Models of the ring by claim.
 
 use crate::bell::wait;
+use crate::kept::Kept;
 use crate::models::explore;
 use corelane_primitives::parts::FirstSight;
 use corelane_primitives::{PushError, Ring, RingConsumer, TimerId, Timers, model};
 use loom::thread;
 use std::future::Future;
 use std::pin::pin;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
 use std::task::Waker;
 use std::time::Duration;
 
@@ -74,17 +75,6 @@ fn ring<T>(capacity: usize, skip_after: Duration) -> (Ring<T>, RingConsumer<T>) 
         .start_sequence(u64::MAX)
         .build()
         .expect("a power of two")
-}
-
-/// Keeps ends alive until the last clone goes, so that their leaving wakes nobody.
-#[derive(Clone, Default)]
-struct Kept(Arc<Mutex<Vec<Box<dyn Send>>>>);
-
-impl Kept {
-    fn keep(&self, end: impl Send + 'static) {
-        let mut kept = self.0.lock().expect("no model panics in here");
-        kept.push(Box::new(end));
-    }
 }
 
 /// One slot, two boxed values: the slot changes hands both ways.

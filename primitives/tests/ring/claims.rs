@@ -256,3 +256,16 @@ fn skip_after_of_all_time_never_steps_over() {
     assert_eq!(claim.publish(1), Ok(()));
     assert_eq!(consumer.pop(), Some(1));
 }
+
+// proves: F-8
+#[test]
+fn claims_that_are_old_enough_are_passed_all_in_one_call() {
+    let built = Ring::builder(8).skip_after(Duration::ZERO).build();
+    let (ring, mut consumer) = built.expect("a power of two");
+    for _ in 0..7 {
+        forget(ring.claim().expect("there is room"));
+    }
+    assert_eq!(ring.push(9), Ok(()));
+    assert_eq!(consumer.pop(), Some(9));
+    assert_eq!((ring.stepped_over(), ring.skipped()), (7, 7));
+}

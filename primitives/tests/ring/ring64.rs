@@ -196,6 +196,90 @@ fn only_a_sleeping_consumer_is_woken_and_once() {
     assert_eq!(ready(&mut consumer, &waker), Poll::Ready(false));
 }
 
+// proves: W-1
+// proves: W-3
+#[test]
+fn consumer64_that_has_just_had_values_looks_16_times_and_then_sleeps() {
+    let (rung, waker) = bell();
+    let (ring, mut consumer) = Ring64::new(8);
+    let look = |consumer: &mut Consumer64| pin!(consumer.ready()).poll(&mut cx(&waker));
+    for looks in [16, 3, 16] {
+        assert_eq!(ring.push(1), Ok(()));
+        assert_eq!(ready(&mut consumer, &waker), Poll::Ready(true));
+        assert_eq!(consumer.pop(), Some(1));
+        let before = rung.rings();
+        for own in 1..=looks {
+            assert_eq!(look(&mut consumer), Poll::Pending);
+            assert_eq!(rung.rings(), before + own, "once a look");
+        }
+    }
+    let before = rung.rings();
+    for _ in 0..3 {
+        assert_eq!(ready(&mut consumer, &waker), Poll::Pending);
+    }
+    assert_eq!(rung.rings(), before, "it sleeps");
+    assert_eq!((ring.push(2), rung.rings()), (Ok(()), before + 1));
+    assert_eq!(ready(&mut consumer, &waker), Poll::Ready(true));
+    assert_eq!(consumer.pop(), Some(2));
+    // Between two looks it is awake.
+    assert_eq!(look(&mut consumer), Poll::Pending);
+    assert_eq!((ring.push(3), rung.rings()), (Ok(()), before + 2));
+}
+
+// proves: W-1
+#[test]
+fn waits_at_a_ring64_that_were_dropped_are_not_woken() {
+    let (rung, waker) = bell();
+    let (ring, mut consumer) = Ring64::new(1);
+    assert_eq!(pin!(consumer.ready()).poll(&mut cx(&waker)), Poll::Pending);
+    assert_eq!((ring.push(1), rung.rings()), (Ok(()), 0));
+    assert_eq!(consumer.pop(), Some(1));
+    assert_eq!(pin!(consumer.recv()).poll(&mut cx(&waker)), Poll::Pending);
+    assert_eq!((ring.push(2), rung.rings()), (Ok(()), 0));
+}
+
+/// The timer of a wait behind a claim goes with the wait.
+// proves: W-3
+#[test]
+fn dropped_wait_behind_a_claim64_leaves_no_timer() {
+    let (clock, ring, mut consumer) = by_hand(4);
+    let mut claim = ring.claim(1).expect("all are free");
+    assert_eq!(
+        pin!(consumer.ready()).poll(&mut cx(Waker::noop())),
+        Poll::Pending
+    );
+    assert_eq!(clock.armed(), 0);
+    assert_eq!(ready(&mut consumer, Waker::noop()), Poll::Pending);
+    assert_eq!(clock.armed(), 1);
+    assert_eq!(claim.push(1), Ok(()));
+    assert_eq!(ready(&mut consumer, Waker::noop()), Poll::Ready(true));
+    assert_eq!(clock.armed(), 0);
+    // A claim that is given up leaves nothing to wait for by time.
+    assert_eq!(consumer.pop(), Some(1));
+    let claim = ring.claim(1).expect("all are free");
+    let mut sleep = |armed| {
+        let (rung, waker) = bell();
+        let (polled, _) = settle(|| rung.rings(), || ready(&mut consumer, &waker));
+        assert_eq!((polled, clock.armed()), (Poll::Pending, armed));
+    };
+    sleep(1);
+    drop(claim);
+    sleep(0);
+}
+
+// proves: F-8
+#[test]
+fn push64_that_is_about_to_wait_steps_over_an_old_claim() {
+    let (clock, ring, _consumer) = by_hand(1);
+    std::mem::forget(ring.claim(1).expect("it is free"));
+    for stepped_over in [0, 1] {
+        let mut push: Push<'_> = Box::pin(ring.push_wait(5, Duration::MAX));
+        assert!(poll(&mut push, Waker::noop()).is_pending());
+        assert_eq!(ring.stepped_over(), stepped_over);
+        clock.advance(ms(50));
+    }
+}
+
 // proves: W-4
 #[test]
 fn waker_may_take_and_sleep_anew_in_the_consumer_it_wakes() {
@@ -257,6 +341,7 @@ fn forgotten_claim64_is_stepped_over_by_whoever_meets_it_once_it_is_old() {
             // It still gets Full, and the consumer has passed nothing yet.
             assert_eq!(ring.push(9), Err(PushError::Full(9)));
             assert_eq!((ring.stepped_over(), ring.skipped()), (1, 0));
+            assert_eq!(rung.rings(), 2, "the mark was still there");
         }
         // The first is passed; the second one's age begins now.
         assert_eq!(ready(&mut consumer, &waker), Poll::Pending);
@@ -295,6 +380,27 @@ fn blocking_consumer_steps_over_without_timers() {
     assert_eq!((ring.stepped_over(), ring.skipped()), (1, 1));
 }
 
+// proves: F-8
+#[test]
+fn claims64_that_are_old_enough_are_passed_all_in_one_call() {
+    let takes: [fn(&mut Consumer64) -> Option<u64>; 3] = [
+        Consumer64::pop,
+        |consumer| all(consumer).pop(),
+        |consumer| match ready(consumer, Waker::noop()) {
+            Poll::Ready(true) => consumer.pop(),
+            _ => None,
+        },
+    ];
+    for take in takes {
+        let built = Ring64::builder(8).skip_after(Duration::ZERO).build();
+        let (ring, mut consumer) = built.expect("a power of two");
+        std::mem::forget(ring.claim(7).expect("all are free"));
+        assert_eq!(ring.push(9), Ok(()));
+        assert_eq!(take(&mut consumer), Some(9));
+        assert_eq!((ring.stepped_over(), ring.skipped()), (7, 7));
+    }
+}
+
 /// Each reading is a microsecond after the last.
 #[derive(Default)]
 struct Ticking(AtomicU64);
@@ -328,6 +434,47 @@ fn age_is_bounded_by_capacity_times_measured_drain_time() {
     assert_eq!(ring.drain_ns(), Some(15.625));
     assert_eq!(ring.age_bound(), Some(Duration::from_micros(1)));
     assert_eq!(consumer.age_bound(), ring.age_bound());
+}
+
+// proves: F-14
+#[test]
+fn positions_without_a_value_take_no_drain_time() {
+    let timers = Arc::new(Ticking::default());
+    let built = Ring64::builder(64).timers(timers).build();
+    let (ring, mut consumer) = built.expect("a power of two");
+    for _ in 0..2 {
+        drop(ring.claim(32));
+        assert_eq!(ring.push_batch(&[0; 32]), Ok(32));
+        assert_eq!(consumer.fold(32, (), |(), _| ()).consumed, 32);
+    }
+    assert_eq!(ring.drain_ns(), None, "64 values are one window");
+}
+
+// proves: F-14
+#[test]
+fn time_in_which_a_ring64_is_empty_is_no_drain_time() {
+    let takes: [fn(&mut Consumer64); 3] = [
+        |consumer| assert_eq!(all(consumer).len(), 64),
+        |consumer| {
+            assert_eq!(consumer.fold(64, (), |(), _| ()).consumed, 64);
+            assert_eq!(consumer.pop(), None);
+        },
+        |consumer| {
+            while ready(consumer, Waker::noop()).is_ready() {
+                assert!(consumer.pop().is_some());
+            }
+        },
+    ];
+    for take in takes {
+        let timers = Arc::new(Ticking::default());
+        let built = Ring64::builder(64).timers(timers).build();
+        let (ring, mut consumer) = built.expect("a power of two");
+        for _ in 0..3 {
+            assert_eq!(ring.push_batch(&[0; 64]), Ok(64));
+            take(&mut consumer);
+        }
+        assert_eq!(ring.drain_ns(), None, "no two windows without a gap");
+    }
 }
 
 // proves: W-3

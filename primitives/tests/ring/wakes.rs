@@ -4,8 +4,9 @@ use crate::clock::{Act, bell, cx};
 use crate::settle::settle;
 use corelane_primitives::{PushError, Ring, RingConsumer};
 use futures_core::{FusedStream, Stream};
+use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Poll, Waker};
@@ -38,6 +39,37 @@ fn only_a_sleeping_consumer_is_woken_and_once() {
     assert_eq!(rung.rings(), own, "a claim is no news");
     assert_eq!(claim.publish(5), Ok(()));
     assert_eq!(rung.rings(), own + 1);
+}
+
+/// Each look is a poll of another future, and one may be the last.
+// proves: W-1
+// proves: W-3
+#[test]
+fn consumer_that_has_just_had_values_looks_16_times_and_then_sleeps() {
+    let (rung, waker) = bell();
+    let (ring, mut consumer) = Ring::new(8);
+    let look = |consumer: &mut RingConsumer<u64>| pin!(consumer.ready()).poll(&mut cx(&waker));
+    for looks in [16, 3, 16] {
+        assert_eq!(ring.push(1), Ok(()));
+        assert_eq!(consumer.poll_ready(&mut cx(&waker)), Poll::Ready(true));
+        assert_eq!(consumer.pop(), Some(1));
+        let before = rung.rings();
+        for own in 1..=looks {
+            assert_eq!(look(&mut consumer), Poll::Pending);
+            assert_eq!(rung.rings(), before + own, "once a look");
+        }
+    }
+    let before = rung.rings();
+    for _ in 0..3 {
+        assert_eq!(consumer.poll_ready(&mut cx(&waker)), Poll::Pending);
+    }
+    assert_eq!(rung.rings(), before, "it sleeps");
+    assert_eq!((ring.push(2), rung.rings()), (Ok(()), before + 1));
+    assert_eq!(consumer.poll_ready(&mut cx(&waker)), Poll::Ready(true));
+    assert_eq!(consumer.pop(), Some(2));
+    // Between two looks it is awake.
+    assert_eq!(look(&mut consumer), Poll::Pending);
+    assert_eq!((ring.push(3), rung.rings()), (Ok(()), before + 2));
 }
 
 // proves: W-1

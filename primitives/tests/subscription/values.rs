@@ -2,7 +2,9 @@
 
 use crate::{POLICIES, bell, drain, now, poll_next};
 use corelane_primitives::{NextError, Overflow, Subscription, SubscriptionError};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -176,5 +178,44 @@ fn values_are_dropped_once() {
         drop(subscription);
         drop(feed);
         assert_eq!(Arc::strong_count(&root), 1, "{overflow:?}");
+    }
+}
+
+/// A number whose clone panics while its fuse is lit.
+struct Fused(u32, Arc<AtomicBool>);
+
+impl Clone for Fused {
+    fn clone(&self) -> Self {
+        assert!(
+            !self.1.load(Ordering::Relaxed) || self.0 != 2,
+            "the fuse is lit"
+        );
+        Self(self.0, Arc::clone(&self.1))
+    }
+}
+
+#[test]
+fn clone_that_panics_loses_nothing() {
+    for overflow in POLICIES {
+        let lit = Arc::new(AtomicBool::new(false));
+        let fused = |number| Fused(number, Arc::clone(&lit));
+        let subscription = Subscription::new(fused(0), 8, overflow);
+        let mut feed = subscription.changes();
+        let mut other = subscription.changes();
+        for number in 1..=4 {
+            assert!(subscription.try_set(fused(number)).is_ok());
+        }
+        assert_eq!(feed.try_next().map(|value| value.0), Ok(0));
+        lit.store(true, Ordering::Relaxed);
+        let mut out = Vec::new();
+        let taken = catch_unwind(AssertUnwindSafe(|| now(feed.next_batch(&mut out, 8))));
+        assert!(taken.is_err());
+        lit.store(false, Ordering::Relaxed);
+        out.extend(std::iter::from_fn(|| feed.try_next().ok()));
+        let numbers = |values: &[Fused]| values.iter().map(|value| value.0).collect::<Vec<_>>();
+        assert_eq!(numbers(&out), [1, 2, 3, 4], "{overflow:?}");
+        assert_eq!(feed.stats().delivered, 5);
+        let others: Vec<_> = std::iter::from_fn(|| other.try_next().ok()).collect();
+        assert_eq!(numbers(&others), [0, 1, 2, 3, 4]);
     }
 }

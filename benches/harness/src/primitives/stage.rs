@@ -1,11 +1,13 @@
 //! Where the feeds of a pass and its writer meet: who is there, and what came of it.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use nix::unistd::{Pid, gettid};
 
 use super::value::Seen;
 use super::{Crowd, Ear, Host};
-use crate::measure::Memory;
+use crate::measure::{Memory, book_thread};
 use crate::rings::{Patience, Start, enter};
 use crate::{BenchError, Cores, Meter, Spent, Tally};
 
@@ -27,6 +29,8 @@ pub(super) struct Stage {
     taken: AtomicU64,
     start: Mutex<Option<Meter>>,
     end: Mutex<Option<Meter>>,
+    listener: OnceLock<Pid>,
+    writer: OnceLock<Pid>,
 }
 
 impl Stage {
@@ -39,6 +43,8 @@ impl Stage {
             taken: AtomicU64::new(0),
             start: Mutex::default(),
             end: Mutex::default(),
+            listener: OnceLock::new(),
+            writer: OnceLock::new(),
         })
     }
 
@@ -78,11 +84,18 @@ impl Stage {
     }
 
     pub(super) fn count_ready(&self) {
+        self.listener.get_or_init(gettid);
         self.ready.fetch_add(1, Ordering::Release);
     }
 
     /// The writer begins.
     pub(super) fn begin(&self) {
+        self.writer.get_or_init(gettid);
+        self.listener
+            .get()
+            .copied()
+            .into_iter()
+            .for_each(book_thread);
         *self.start.lock().unwrap_or_else(PoisonError::into_inner) = Some(Meter::start());
     }
 
@@ -91,6 +104,7 @@ impl Stage {
         self.wrong.fetch_add(wrong, Ordering::Relaxed);
         // AcqRel: the last one sees what the others have added.
         if self.done.fetch_add(1, Ordering::AcqRel) + 1 == self.feeds {
+            self.writer.get().copied().into_iter().for_each(book_thread);
             *self.end.lock().unwrap_or_else(PoisonError::into_inner) = Some(Meter::start());
         }
     }

@@ -5,34 +5,20 @@
 #![forbid(unsafe_code)]
 #![allow(clippy::unwrap_used)]
 
-/// Runs each fact on each host, in a module a host: `epoll::name_of_the_fact`. A fact that proves a
-/// guarantee is written as the test that it is, so that its mark stands above one.
+#[macro_use]
+mod facts_on;
+
+/// Runs each fact on each host.
 macro_rules! on_every_host {
-    ($(#[test] fn $facts:ident :: $fact:ident;)+) => {
-        on_every_host!($($facts :: $fact),+);
-    };
-    ($($facts:ident :: $fact:ident),* $(,)?) => {
-        on_every_host!(@hosts
-            [$($facts :: $fact),*]
+    ($($facts:tt)*) => {
+        facts_on!(
             [threads: crate::hosts::Threads]
             [tokio: crate::hosts::Tokio]
             [epoll: crate::hosts::Shards::on(corelane::Driver::Epoll)]
             [uring: crate::hosts::Shards::on(corelane::Driver::Uring)]
-            [sim: crate::hosts::Simulations::default()]
+            [sim: crate::hosts::Simulations::default()];
+            $($facts)*
         );
-    };
-    (@hosts $facts:tt $([$module:ident : $host:expr])*) => {
-        $(on_every_host!(@host $module $host, $facts);)*
-    };
-    (@host $module:ident $host:expr, [$($facts:ident :: $fact:ident),*]) => {
-        mod $module {
-            $(
-                #[test]
-                fn $fact() {
-                    crate::bounded::run($host, super::$facts::$fact);
-                }
-            )*
-        }
     };
 }
 

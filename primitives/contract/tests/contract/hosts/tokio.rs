@@ -6,7 +6,7 @@ use tokio::runtime::Builder;
 use tokio::task::{LocalSet, spawn_local};
 
 use super::Host;
-use super::threads::{on_threads, on_two_threads};
+use super::side_by_side::{on_threads, on_two_threads};
 
 #[derive(Debug)]
 pub(crate) struct Tokio;
