@@ -139,6 +139,8 @@ sites! {
     ClaimPublish = "claim.publish",
     /// A producer of `Ring` begins to write a slot, or somebody skips it; partner: `ClaimReadFree`.
     ClaimChange = "claim.change",
+    /// Somebody was quicker with a claimed place of `Ring`; partner: `ClaimChange`.
+    ClaimReadChange = "claim.read_change",
     /// The consumer of `Ring` looks at a slot.
     ClaimReadSlot = "claim.read_slot",
     /// The consumer of `Ring` hands a slot back; partner: `ClaimReadFree`.

@@ -8,6 +8,8 @@ mod claim;
 #[path = "models/kept.rs"]
 mod kept;
 mod models;
+#[path = "models/reached.rs"]
+mod reached;
 
 // proves: F-6
 #[test]

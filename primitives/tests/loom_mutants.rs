@@ -31,6 +31,8 @@ mod mutants;
 #[path = "models/park.rs"]
 mod park;
 #[cfg(corelane_loom)]
+#[path = "models/reached.rs"]
+mod reached;
 #[path = "models/ring64.rs"]
 mod ring64;
 #[cfg(corelane_loom)]

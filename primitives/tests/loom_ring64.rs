@@ -4,6 +4,8 @@
 #[path = "models/bell.rs"]
 mod bell;
 mod models;
+#[path = "models/reached.rs"]
+mod reached;
 #[path = "models/ring64.rs"]
 mod ring64;
 
@@ -15,6 +17,12 @@ fn slot_changes_hands_both_ways() {
 #[test]
 fn producers_share_what_one_has_seen_of_the_head() {
     ring64::producers_share_what_one_has_seen_of_the_head();
+}
+
+// proves: F-6
+#[test]
+fn fold_takes_whole_values() {
+    ring64::fold_takes_whole_values();
 }
 
 // proves: F-6
@@ -75,5 +83,5 @@ fn push_to_a_busy_consumer_scans_nothing() {
 #[test]
 fn every_model_is_listed() {
     println!("models: {}", ring64::MODELS.len());
-    assert_eq!(ring64::MODELS.len(), 11);
+    assert_eq!(ring64::MODELS.len(), 12);
 }

@@ -135,11 +135,14 @@ impl<T> Slots<T> {
     #[inline(always)]
     fn change(&self, place: u64, state: u64) -> bool {
         // Release, partner ClaimReadFree: who finds this place passed reads a tail that has passed
-        // it, and does not try the same place again. Relaxed otherwise: no value moves here.
+        // it, and does not try the same place again.
         let success = release(Site::ClaimChange);
+        // Acquire, partner ClaimChange: whose claim was stepped over finds the slots free that the
+        // consumer had passed before, and takes no ring with room for a full one.
+        let failure = acquire(Site::ClaimReadChange);
         self.slot(place)
             .word
-            .compare_exchange(place | FREE, place | state, success, Ordering::Relaxed)
+            .compare_exchange(place | FREE, place | state, success, failure)
             .is_ok()
     }
 

@@ -3,6 +3,7 @@
 use crate::bell::wait;
 use crate::kept::Kept;
 use crate::models::explore;
+use crate::reached::Reached;
 use corelane_primitives::parts::FirstSight;
 use corelane_primitives::{PushError, Ring, RingConsumer, TimerId, Timers, model};
 use loom::thread;
@@ -123,6 +124,7 @@ pub(crate) fn two_producers_claim_two_places() {
 
 /// One of both wins, and the value is in one place only.
 pub(crate) fn late_publisher_races_with_the_step_over() {
+    static REACHED: Reached = Reached::new();
     explore(|| {
         let (ring, mut consumer) = ring(1, Duration::ZERO);
         let drops = Arc::new(AtomicUsize::new(0));
@@ -138,13 +140,15 @@ pub(crate) fn late_publisher_races_with_the_step_over() {
         assert!(first.is_none() || second.is_none());
         assert_eq!(published, first.is_some() || second.is_some());
         assert_eq!(ring.stepped_over(), u64::from(!published));
+        REACHED.count(ring.stepped_over());
         drop((first, second));
         assert_eq!(drops.load(Ordering::Relaxed), 1);
     });
+    REACHED.check();
 }
 
-/// Pops, and once more if nothing was there: a first look alone comes before the claim in every
-/// schedule that is explored.
+/// Pops, and once more if nothing was there: a first look alone comes before the claim in nearly
+/// every schedule that is explored.
 fn pop_again<T>(consumer: &mut RingConsumer<T>) -> Option<T> {
     consumer.pop().or_else(|| {
         thread::yield_now();
@@ -154,6 +158,7 @@ fn pop_again<T>(consumer: &mut RingConsumer<T>) -> Option<T> {
 
 /// A push whose claim is stepped over before it writes is not lost, and both are counted.
 pub(crate) fn push_that_is_stepped_over_claims_again() {
+    static REACHED: Reached = Reached::new();
     explore(|| {
         let (ring, mut consumer) = ring(2, Duration::ZERO);
         let handle = ring.clone();
@@ -166,11 +171,13 @@ pub(crate) fn push_that_is_stepped_over_claims_again() {
         assert!(first.is_none() || second.is_none());
         assert_eq!(first.or(second), Some(Box::new(7)));
         assert_eq!(ring.reclaimed(), ring.stepped_over());
+        REACHED.count(ring.reclaimed());
         assert_eq!(
             (ring.pushed(), ring.skipped()),
             (1 + ring.reclaimed(), ring.reclaimed())
         );
     });
+    REACHED.check();
 }
 
 /// A full ring behind a claim: the producer steps over it while the consumer may, too.

@@ -2,6 +2,7 @@
 
 use crate::bell::wait;
 use crate::models::explore;
+use crate::reached::Reached;
 use corelane_primitives::{Consumer64, Ring64, Shards64, model};
 use loom::thread;
 use std::future::Future;
@@ -16,6 +17,7 @@ pub(crate) const MODELS: &[(&str, fn())] = &[
         "producers_share_what_one_has_seen_of_the_head",
         producers_share_what_one_has_seen_of_the_head,
     ),
+    ("fold_takes_whole_values", fold_takes_whole_values),
     (
         "values_of_two_producers_keep_their_orders",
         values_of_two_producers_keep_their_orders,
@@ -99,6 +101,39 @@ pub(crate) fn producers_share_what_one_has_seen_of_the_head() {
         });
         assert_eq!(consumer.pop(), Some(0));
     });
+}
+
+/// Values that a fold finds are there whole, in their order.
+pub(crate) fn fold_takes_whole_values() {
+    static REACHED: Reached = Reached::new();
+    explore(|| {
+        let (ring, mut consumer) = Ring64::new(2);
+        thread::spawn(move || {
+            let mut next = 1;
+            for _ in 0..4 {
+                if next <= 3 && ring.push(next).is_ok() {
+                    next += 1;
+                } else {
+                    thread::yield_now();
+                }
+            }
+        });
+        let mut last = 0;
+        for _ in 0..4 {
+            let before = last;
+            last = consumer
+                .fold(4, last, |last, value| {
+                    assert_eq!(value, last + 1);
+                    value
+                })
+                .acc;
+            if last == before {
+                thread::yield_now();
+            }
+        }
+        REACHED.count(last);
+    });
+    REACHED.check();
 }
 
 pub(crate) fn values_of_two_producers_keep_their_orders() {
@@ -222,6 +257,7 @@ pub(crate) fn first_producer_of_a_shard_wakes() {
 
 /// A late producer and whoever steps over it: one of both wins, and the next lap is not hurt.
 pub(crate) fn place_is_filled_or_stepped_over() {
+    static REACHED: Reached = Reached::new();
     explore(|| {
         let built = Ring64::builder(1).skip_after(Duration::ZERO).build();
         let (ring, mut consumer) = built.expect("one is a power of two");
@@ -234,6 +270,8 @@ pub(crate) fn place_is_filled_or_stepped_over() {
         let pushed = ring.push(2).is_ok();
         let mut got = Vec::new();
         consumer.pop_batch(&mut got, 4);
+        thread::yield_now();
+        consumer.pop_batch(&mut got, 4);
         let filled = late.join().expect("no model panics in there");
         consumer.pop_batch(&mut got, 4);
         let expected = [(filled, 1), (pushed, 2)].map(|(is_in, value)| is_in.then_some(value));
@@ -242,7 +280,9 @@ pub(crate) fn place_is_filled_or_stepped_over() {
         expected.sort_unstable();
         assert_eq!(got, expected);
         assert_eq!(ring.pushed(), ring.popped() + ring.skipped());
+        REACHED.count(ring.stepped_over());
     });
+    REACHED.check();
 }
 
 pub(crate) fn push_that_waits_is_granted_the_room() {
