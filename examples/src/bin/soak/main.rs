@@ -1,5 +1,5 @@
-//! Loads a lane, a ring, a topic and the calls between two shards for long, and counts: nothing may be
-//! lost, doubled or out of order.
+//! Loads a lane, a ring, a topic and the calls between two shards for long, and counts: nothing
+//! may be lost, doubled or out of order.
 //!
 //! All of it runs at once, so that each part is the load of the others: a lane with 10^9 numbers in
 //! a row from shard 0 to shard 1, in batches of changing sizes through every way in and out; a ring
