@@ -131,7 +131,9 @@ impl<F: Fault> Source for Locked<F> {
     }
 }
 
-fn outcomes<F: Fault>() -> Vec<(&'static str, Result<Sample, BenchError>)> {
+/// What the rows say whose names are `wanted`: a feed that waits for a last value which a fault has
+/// replaced would wait for ever, so a fault is shown only to the rows that meet it before.
+fn outcomes<F: Fault>(wanted: fn(&str) -> bool) -> Vec<(&'static str, Result<Sample, BenchError>)> {
     type Here<F> = Hosted<Locked<F>, Turns>;
     let entries = [
         get_entries::<Locked<F>>("test"),
@@ -159,32 +161,29 @@ fn outcomes<F: Fault>() -> Vec<(&'static str, Result<Sample, BenchError>)> {
             Work::Serve(_) => panic!("{} serves a client", entry.row),
         }
     };
-    let few = |entry: &Entry| !entry.row.contains("1024");
+    let few = |entry: &Entry| !entry.row.contains("1024") && wanted(entry.row);
     let entries = entries.concat().into_iter().filter(few);
     entries.map(outcome).collect()
 }
 
 #[test]
 fn every_row_gives_a_figure_of_a_faultless_source() {
-    for (row, outcome) in outcomes::<Faultless>() {
+    for (row, outcome) in outcomes::<Faultless>(|_| true) {
         outcome.unwrap_or_else(|error| panic!("{row}: {error}"));
     }
 }
 
 #[test]
 fn doubled_values_are_no_figure_where_each_one_counts() {
-    let all = outcomes::<Doubles>();
-    let each = |row: &str| row.starts_with("lossless") || row.starts_with("topic");
-    let each = all.iter().filter(|(row, _)| each(row));
-    let failed: Vec<_> = each.map(|(_, outcome)| outcome.is_err()).collect();
+    let each = outcomes::<Doubles>(|row| row.starts_with("lossless") || row.starts_with("topic"));
+    let failed: Vec<_> = each.iter().map(|(_, outcome)| outcome.is_err()).collect();
     assert!(failed.len() >= 4 && failed.iter().all(|failed| *failed));
 }
 
 #[test]
 fn torn_values_are_no_figure_where_feeds_follow() {
-    let all = outcomes::<Tears>();
     let live = |row: &str| row == "signal_set_1_b" || row.starts_with("propagation");
-    let live = all.iter().filter(|(row, _)| live(row));
-    let failed: Vec<_> = live.map(|(_, outcome)| outcome.is_err()).collect();
+    let live = outcomes::<Tears>(live);
+    let failed: Vec<_> = live.iter().map(|(_, outcome)| outcome.is_err()).collect();
     assert!(failed.len() >= 2 && failed.iter().all(|failed| *failed));
 }
