@@ -33,6 +33,7 @@ mod park;
 #[cfg(corelane_loom)]
 #[path = "models/reached.rs"]
 mod reached;
+#[cfg(corelane_loom)]
 #[path = "models/ring64.rs"]
 mod ring64;
 #[cfg(corelane_loom)]
