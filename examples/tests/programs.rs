@@ -232,7 +232,7 @@ fn soak_counts_all_that_it_sends() {
     for options in [&["--driver", "epoll"][..], &["--idle", "park"]] {
         let ended = Command::new(env!("CARGO_BIN_EXE_soak"))
             .args(["--elements", "1000000", "--submits", "20000"])
-            .args(["--messages", "50000"])
+            .args(["--messages", "50000", "--values", "400000"])
             .args(options)
             .output()
             .unwrap();
@@ -240,7 +240,7 @@ fn soak_counts_all_that_it_sends() {
         assert!(ended.status.success(), "{said}");
         let lines: Vec<_> = said.lines().collect();
         // Four readers of the topic at each shard.
-        let mut counts = vec!["1000000", "20000", "20000"];
+        let mut counts = vec!["1000000", "20000", "20000", "400000"];
         counts.extend(["50000"; 8]);
         assert_eq!(lines.len(), counts.len(), "{said}");
         for (line, count) in lines.iter().zip(counts) {
