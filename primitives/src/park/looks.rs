@@ -2,8 +2,8 @@
 
 use std::task::Context;
 
-/// How often a task that has just had values runs again by itself before it sleeps: a sleep and a
-/// wake from another core cost as much as some tens of values (bench rows `flood_N`, awaited).
+/// How often a task that has just had values runs again by itself before it sleeps, so that a
+/// producer on another core need not wake it for every few of them (bench rows `flood_N`, awaited).
 const LOOKS_MAX: u32 = if cfg!(corelane_loom) { 0 } else { 16 };
 
 /// The looks that are left to one waiting end.
