@@ -23,7 +23,7 @@ pub(crate) fn run(models: &[(&str, fn())], sites: &[&str]) -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let itself = std::env::current_exe().expect("a running program has a path");
-    // A run has one thread at work: as many runs go on at once as there are processors. The one that
+    // A run has one thread at work: as many go on at once as there are processors. The one that
     // weakens nothing is the longest, so it comes first.
     let workers = std::thread::available_parallelism().map_or(1, NonZero::get);
     let left = Mutex::new(iter::once(UNCHANGED).chain(sites.iter().copied()));
