@@ -247,7 +247,8 @@ pub use ring64::{
     RingChannelBuilder, RingChannelRun, RingChannelTask, Shards64,
 };
 pub use signal::{
-    Changes, DetachedChanges, Plain, PlainSignal, Shared, Signal, SignalStats, Version, WeakSignal,
+    Changes, DetachedChanges, Plain, PlainSignal, Replica, Shared, Signal, SignalStats, Version,
+    WeakSignal,
 };
 pub use subscription::{
     Overflow, SetError, Subscription, SubscriptionError, SubscriptionStats, TrySetError,
