@@ -2,8 +2,8 @@
 //!
 //! `corelane` is the form that we would take in the row; the others stand beside it: `-shared`, a
 //! signal of any type, `-plain`, one that keeps its number in place, `-replica`, one of which each
-//! reader has a replica, `-next`, one value a call instead of a batch, and `-two-shards`, a consumer
-//! on a core of its own. Tasks run on shards, and feeds stay on theirs.
+//! reader has a replica, `-next`, one value a call instead of a batch, and `-two-shards`, a
+//! consumer on a core of its own. Tasks run on shards, and feeds stay on theirs.
 
 mod actor;
 mod changes;
