@@ -64,8 +64,8 @@ impl<T> RingBuilder<T> {
         self
     }
 
-    /// Nobody calls [`Ring::claim`], and the consumer keeps a handle: nothing is ever stepped over,
-    /// and a push need not ask for its slot (bench rows `mpsc_N`).
+    /// Nobody calls [`Ring::claim`], so nothing is ever stepped over, and a push need not ask for
+    /// its slot (bench rows `mpsc_N`).
     pub(crate) fn without_claims(mut self) -> Self {
         self.holds_claims = false;
         self

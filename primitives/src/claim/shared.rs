@@ -41,8 +41,8 @@ struct Counts {
 pub(super) enum Claims {
     /// As long as who has it likes, or others have patience.
     Held { skip_after_ns: u64 },
-    /// Who claims it fills it at once, and the ring outlives that: nobody steps over it, so it needs
-    /// no compare-exchange to be begun (bench rows `mpsc_N`).
+    /// Who claims it fills it at once. Nobody steps over it, so it needs no compare-exchange to be
+    /// begun (bench rows `mpsc_N`).
     Filled,
 }
 
