@@ -59,7 +59,7 @@ impl<'a, T, P: Passage<T>> Permits<'a, T, P> {
         }
         self.left -= 1;
         let sent = self.shared.push(value);
-        sent.map_err(|Closed(value)| SendError::Closed(value))
+        sent.map_err(SendError::from)
     }
 
     /// How many places are left.

@@ -175,7 +175,7 @@ impl<'a, T, P: Passage<T>> TimedSending<'a, T, P> {
         }
         if let Poll::Ready(sent) = sending.poll_send(cx) {
             *alarm = None;
-            return Poll::Ready(sent.map_err(|Closed(value)| SendError::Closed(value)));
+            return Poll::Ready(sent.map_err(SendError::from));
         }
         let is_over = alarm
             .as_mut()

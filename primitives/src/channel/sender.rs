@@ -78,7 +78,7 @@ impl<T, P: Passage<T>> Sender<T, P> {
         match self.try_take(1) {
             Credit::Taken => {
                 let sent = self.shared.push(value);
-                sent.map_err(|Closed(value)| SendError::Closed(value))
+                sent.map_err(SendError::from)
             }
             Credit::Full => Err(SendError::Full(value)),
             Credit::Closed => Err(SendError::Closed(value)),
@@ -155,7 +155,7 @@ impl<T, P: Passage<T>> Sender<T, P> {
     pub fn blocking_send_timeout(&self, value: T, timeout: Duration) -> Result<(), SendError<T>> {
         let mut sending = Sending::new(self, value);
         match block_on_for(std::future::poll_fn(|cx| sending.poll_send(cx)), timeout) {
-            Some(sent) => sent.map_err(|Closed(value)| SendError::Closed(value)),
+            Some(sent) => sent.map_err(SendError::from),
             None => Err(SendError::TimedOut(sending.give_up())),
         }
     }
