@@ -52,13 +52,11 @@ fn memory_returns_to_its_resting_size_after_a_burst() {
         burst(&sender, &mut receiver);
         assert_eq!(held(&fresh.change()), resting, "and no burst adds to it");
     }
+    grant_many_at_once();
 }
 
 /// All places come back at once, and all who wait are granted theirs and rung by one call.
-// proves: C-8
-#[test]
-fn memory_returns_after_many_are_granted_at_once() {
-    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+fn grant_many_at_once() {
     let (sender, mut receiver) = channel(BURST);
     let mut cx = Context::from_waker(Waker::noop());
     let fresh = Region::new(ALLOCATOR);
