@@ -176,9 +176,11 @@ impl<T: Clone, K: Keep<T>, P> Changes<T, K, P> {
         let next = self.next;
         let found = self.core.keep.read(|mark, value| {
             if mark.version.0 >= next {
+                // First: a clone that panics has taken nothing.
+                let value = value.clone();
                 self.next = mark.version.0 + 1;
                 self.delivered += 1;
-                return Found::Value(value.clone());
+                return Found::Value(value);
             }
             match mark.is_last {
                 true => Found::End,
