@@ -31,7 +31,10 @@ impl<T> fmt::Display for Full<T> {
 
 impl<T> Error for Full<T> {}
 
-/// The other end is gone; a value that was on its way comes back in field 0.
+/// It is closed, or its other end is gone; a value that was on its way comes back in field 0.
+///
+/// No later call succeeds. Errors of calls that may fail otherwise are made of it by `From`, so `?`
+/// takes it where they are expected.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Closed<T = ()>(pub T);
 
@@ -50,7 +53,7 @@ impl<T> fmt::Debug for Closed<T> {
 
 impl<T> fmt::Display for Closed<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the other end is gone")
+        f.write_str("it is closed, or the other end is gone")
     }
 }
 
@@ -63,7 +66,7 @@ pub enum TryPublishError<T> {
     /// A feed that wants to lose nothing has no room; in a blocking call, not in time. Only a fault
     /// of timing, or of a slow reader.
     Full(T),
-    /// The topic is closed.
+    /// The topic is closed: no later publish succeeds.
     Closed(T),
     /// There is room, but others wait for it or publish at the same moment. Only a fault of timing.
     Busy(T),
@@ -75,6 +78,17 @@ impl<T> TryPublishError<T> {
         match self {
             Self::Full(value) | Self::Closed(value) | Self::Busy(value) => value,
         }
+    }
+
+    /// Whether no later publish can succeed; if not, the same one may.
+    pub fn is_closed(&self) -> bool {
+        matches!(self, Self::Closed(_))
+    }
+}
+
+impl<T> From<Closed<T>> for TryPublishError<T> {
+    fn from(Closed(value): Closed<T>) -> Self {
+        Self::Closed(value)
     }
 }
 

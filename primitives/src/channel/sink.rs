@@ -53,6 +53,9 @@ impl Place {
 ///
 /// A refused value comes back in the error; `None` when `poll_ready` finds the channel closed.
 /// `start_send` without `poll_ready` takes a place if there is one that nobody waits for.
+///
+/// `SinkExt::close(&mut sender)` is this close, of one handle; [`Sender::close`] is that of the
+/// channel.
 impl<T, P: Passage<T>> Sink<T> for Sender<T, P> {
     type Error = SendError<Option<T>>;
 

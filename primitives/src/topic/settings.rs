@@ -29,8 +29,8 @@ pub enum Order {
     /// Each publishing shard's values in their order, and no order between those of two shards.
     ///
     /// Shards append to logs of their own, up to 16; beyond that, several share one. A capacity
-    /// then counts for each log. Publishers never meet, but a feed looks at all logs and, when it
-    /// waits, waits at each. A shard is an affinity, or else a thread: a task that moves between
+    /// then counts for each log, and memory is 16 times as much. Publishers seldom meet, but a feed
+    /// looks at all logs. A shard is an affinity, or else a thread: a task that moves between
     /// threads has the order of each thread.
     PerPublisher,
 }
