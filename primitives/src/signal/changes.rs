@@ -84,15 +84,17 @@ impl<T, K: Keep<T>> Changes<T, K> {
     /// std::thread::spawn(move || feed.try_next());
     /// ```
     pub fn detach(self) -> DetachedChanges<T, K> {
-        // This feed leaves its shard when it is dropped here.
-        Changes {
+        let detached = Changes {
             core: Arc::clone(&self.core),
             seat: Seat::alone(&self.core.bells),
             next: self.next,
             start: self.start,
             delivered: self.delivered,
             ended: self.ended,
-        }
+        };
+        // It leaves its shard, which may panic, and is not to meet a returned value then.
+        drop(self);
+        detached
     }
 }
 
