@@ -129,11 +129,18 @@ struct Ring<'a> {
 impl<'a> Ring<'a> {
     /// Counts a ring of `epoch`, unless too many have begun. Relaxed: only the count is read.
     fn begin(rings: &'a AtomicU64, epoch: Epoch) -> Option<Self> {
-        let begun = rings.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |word| {
+        let mut word = rings.load(Ordering::Relaxed);
+        loop {
             let count = count_in(word, epoch);
-            (count < RINGS_MAX).then(|| epoch.number() << COUNT_BITS | (count + 1))
-        });
-        begun.is_ok().then_some(Self { rings, epoch })
+            if count == RINGS_MAX {
+                return None;
+            }
+            let next = epoch.number() << COUNT_BITS | (count + 1);
+            match rings.compare_exchange(word, next, Ordering::Relaxed, Ordering::Relaxed) {
+                Ok(_) => return Some(Self { rings, epoch }),
+                Err(found) => word = found,
+            }
+        }
     }
 
     fn end(self) {
@@ -143,12 +150,17 @@ impl<'a> Ring<'a> {
 
 impl Drop for Ring<'_> {
     fn drop(&mut self) {
-        // An error says that the owner sleeps anew, in another epoch.
-        let _ = self
-            .rings
-            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |word| {
-                (count_in(word, self.epoch) > 0).then(|| word - 1)
-            });
+        let mut word = self.rings.load(Ordering::Relaxed);
+        // Ends when the owner sleeps anew, in another epoch.
+        while count_in(word, self.epoch) > 0 {
+            let fewer =
+                self.rings
+                    .compare_exchange(word, word - 1, Ordering::Relaxed, Ordering::Relaxed);
+            match fewer {
+                Ok(_) => return,
+                Err(found) => word = found,
+            }
+        }
     }
 }
 
