@@ -283,12 +283,12 @@ pub use channel::{
     SendError, Sender, WeakSender, channel,
 };
 pub use claim::{Claim, Ring, RingBuilder, RingConsumer};
-pub use error::{Closed, Full, LaneError, TryPublishError};
+pub use error::{Closed, Full};
 pub use feed::{DetachedFeed, Feed, FeedError, FeedStats, NextError};
 pub use fold::Folded;
 #[doc(hidden)]
 pub use lane::lane_with_start;
-pub use lane::{Consumer, Producer, ReadChunk, WriteChunk, lane, try_lane};
+pub use lane::{Consumer, LaneError, Producer, ReadChunk, WriteChunk, lane, try_lane};
 pub use park::{Epoch, Parker, SleepWord};
 pub use ring_error::{PushError, RingError, SteppedOver};
 pub use ring64::{
@@ -303,6 +303,7 @@ pub use subscription::{
     WeakSubscription,
 };
 pub use timers::{TimerId, Timers};
+pub use topic::{Order, Topic, TopicError, TopicOverflow, TopicStats, TryPublishError, WeakTopic};
 
 /// What the tests of this crate ask of its inner parts. No part of the public interface.
 #[doc(hidden)]
@@ -310,4 +311,3 @@ pub mod parts {
     pub use crate::claim::FirstSight;
     pub use crate::waiters::{WaitList, Waiter};
 }
-pub use topic::{Order, Topic, TopicError, TopicOverflow, TopicStats, WeakTopic};

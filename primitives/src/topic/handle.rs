@@ -1,9 +1,10 @@
 //! The publishers' end of a topic.
 
+use super::error::TopicError;
 use super::log::{Bell, Refusal};
 use super::pool::Spare;
 use super::publish::{Publish, PublishBatch};
-use super::settings::{CAPACITY_MAX, Order, TopicError, TopicOverflow};
+use super::settings::{CAPACITY_MAX, Order, TopicOverflow};
 use super::stripes::{Stripes, Writer};
 use crate::block::block_on_for;
 use crate::feed::{Feed, OnShard, Source as FeedSource};

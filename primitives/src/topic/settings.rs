@@ -1,8 +1,5 @@
 //! What the maker of a topic chooses.
 
-use std::error::Error;
-use std::fmt;
-
 /// The most values that a topic keeps, and that a feed may be behind.
 pub(crate) const CAPACITY_MAX: usize = 1 << 20;
 
@@ -34,36 +31,3 @@ pub enum Order {
     /// threads has the order of each thread.
     PerPublisher,
 }
-
-/// Why a topic or a feed was not made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum TopicError {
-    /// The capacity of a topic, in values, is not from 1 to 2^20. The caller's fault.
-    Capacity(usize),
-    /// The capacity of a feed, in values, is not from 1 to the topic's. The caller's fault.
-    FeedCapacity {
-        /// What was asked for.
-        asked: usize,
-        /// The topic's capacity.
-        topic: usize,
-    },
-}
-
-impl fmt::Display for TopicError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Capacity(values) => {
-                write!(f, "topic capacity {values} is not from 1 to {CAPACITY_MAX}")
-            }
-            Self::FeedCapacity { asked, topic } => {
-                write!(
-                    f,
-                    "feed capacity {asked} is not from 1 to the topic's {topic}"
-                )
-            }
-        }
-    }
-}
-
-impl Error for TopicError {}
