@@ -167,7 +167,9 @@ fn waker_that_publishes_or_closes_is_called_a_few_times() {
 
             let weak = topic.downgrade();
             let (calls, waker) = returning(move || {
-                weak.upgrade().map(|topic| topic.close());
+                if let Some(topic) = weak.upgrade() {
+                    topic.close();
+                }
             });
             while feed.try_next().is_ok() {}
             sleep_then(feed.next(), &waker, || topic.close());
