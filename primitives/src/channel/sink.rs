@@ -4,7 +4,7 @@ use super::passage::Passage;
 use super::send::Turn;
 use super::sender::Sender;
 use super::shared::{Credit, Shared};
-use crate::SendError;
+use crate::{Closed, SendError};
 use futures_sink::Sink;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -87,7 +87,7 @@ impl<T, P: Passage<T>> Sink<T> for Sender<T, P> {
         match taken {
             Credit::Taken => shared
                 .push(value)
-                .map_err(|refused| SendError::Closed(Some(refused.into_inner()))),
+                .map_err(|Closed(value)| SendError::Closed(Some(value))),
             Credit::Full => Err(SendError::Full(Some(value))),
             Credit::Closed => Err(SendError::Closed(Some(value))),
         }
