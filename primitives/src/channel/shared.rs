@@ -114,15 +114,14 @@ impl<T, P: Passage<T>> Shared<T, P> {
     }
 
     /// Takes a credit for the next item of a handle's turn, while others wait. It leaves all that
-    /// they were granted.
+    /// they were granted, and no more than that: what nobody was granted, a turn of one item would
+    /// be spent on (bench: primitives/mpsc_64_a).
     fn go_on(&self, run: &Run) -> bool {
         let left = run.0.load(Ordering::Relaxed);
-        let kept = if left == 0 || self.is_exact() {
-            self.capacity()
-        } else {
-            self.turns(self.capacity())
-        };
-        let taken = self.credits.take_beyond(kept, 1);
+        if left == 0 || self.is_exact() {
+            return false;
+        }
+        let taken = self.credits.take_beyond(self.waiters.granted(), 1);
         if taken {
             run.0.store(left - 1, Ordering::Relaxed);
         }
@@ -151,18 +150,13 @@ impl<T, P: Passage<T>> Shared<T, P> {
         if self.is_exact() {
             return free;
         }
-        free.min(self.turns(free))
+        free.div_ceil(RUN)
     }
 
     /// Whether each place that is free is granted: a small channel has none for turns, and who
     /// wants many must be seen to get them.
     fn is_exact(&self) -> bool {
         self.capacity() < RUN || self.bulk.load(Ordering::Relaxed) > 0
-    }
-
-    /// How many turns so many free places are for.
-    fn turns(&self, free: usize) -> usize {
-        1 + free / RUN
     }
 
     /// Somebody begins to wait for more than one credit. Counted before it is on the list.

@@ -49,6 +49,8 @@ const PLACES_KEPT: usize = 64;
 pub struct WaitList {
     /// How many are on the list, with or without a grant. Changes under the lock.
     present: AtomicUsize,
+    /// Units of all grants that are out. Changes under the lock.
+    granted: AtomicUsize,
     queue: Mutex<Queue>,
 }
 
@@ -71,6 +73,7 @@ impl WaitList {
     pub fn new() -> Self {
         Self {
             present: AtomicUsize::new(0),
+            granted: AtomicUsize::new(0),
             queue: Mutex::new(Queue::default()),
         }
     }
@@ -79,6 +82,12 @@ impl WaitList {
     #[inline]
     pub fn is_idle(&self) -> bool {
         self.present.load(Ordering::Relaxed) == 0
+    }
+
+    /// Units of all grants that are out, as far as this thread can see. A hint that costs one load.
+    #[inline]
+    pub(crate) fn granted(&self) -> usize {
+        self.granted.load(Ordering::Relaxed)
     }
 
     /// Grants what is free to those who wait, and returns how many this call woke.
@@ -114,6 +123,8 @@ impl WaitList {
         free: impl FnOnce() -> usize,
     ) -> usize {
         queue.grant(free());
+        // Relaxed: a hint. Whoever takes what another was granted sends that one back to its place.
+        self.granted.store(queue.granted, Ordering::Relaxed);
         let (mut woken, mut panics, mut rung) = (0, Panics::default(), None);
         // Ends: each turn takes one off, and only a grant adds one.
         while let Some((serial, seat)) = queue.to_ring.front().cloned() {
