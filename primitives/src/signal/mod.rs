@@ -24,7 +24,5 @@ mod slots;
 pub use changes::{Changes, DetachedChanges};
 pub use handle::{PlainSignal, Signal, SignalStats, WeakSignal};
 pub use keep::Version;
-pub(crate) use keep::{Follow, Keep};
 pub use plain::Plain;
 pub use shared::Shared;
-pub(crate) use shared::Snapshot;

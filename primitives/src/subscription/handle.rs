@@ -6,7 +6,6 @@ use super::settings::{Overflow, SetError, SubscriptionError, TrySetError};
 use super::state::{Core, Refusal};
 use crate::block::block_on_for;
 use crate::feed::{Feed, Source};
-use crate::signal::Keep;
 use crate::topic::{Bell, CAPACITY_MAX, Spare};
 use crate::{Closed, Version};
 use std::fmt;
@@ -98,7 +97,7 @@ impl<T> Subscription<T> {
 
     /// The current value, shared: it stays as it is whatever is set later.
     pub fn get(&self) -> Arc<T> {
-        self.core.state.get()
+        self.core.state.read(|state| Arc::clone(&state.value))
     }
 
     /// A clone of the current value.
@@ -111,18 +110,18 @@ impl<T> Subscription<T> {
 
     /// Lends the current value to `read`, in place.
     pub fn read<R>(&self, read: impl FnOnce(&T) -> R) -> R {
-        self.core.state.read(|_, value| read(value))
+        self.core.state.read(|state| read(&state.value))
     }
 
     /// [`read`](Self::read), with the version of the very value that is lent.
     pub fn read_versioned<R>(&self, read: impl FnOnce(Version, &T) -> R) -> R {
         let state = &self.core.state;
-        state.read(|mark, value| read(mark.version, value))
+        state.read(|state| read(state.version, &state.value))
     }
 
     /// The version of the current value.
     pub fn version(&self) -> Version {
-        self.core.state.mark().version
+        self.core.state.read(|state| state.version)
     }
 
     /// How many changes a feed may be behind.
@@ -161,7 +160,7 @@ impl<T> Subscription<T> {
 
     /// Whether the current value is the last one.
     pub fn is_closed(&self) -> bool {
-        self.core.state.mark().is_last
+        self.core.state.read(|state| state.is_last)
     }
 
     /// A handle that does not keep the subscription open.
@@ -352,7 +351,8 @@ impl<T: Send + Sync> ThreadAware for Subscription<T> {
 impl<T> fmt::Debug for Subscription<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Subscription")
-            .field("mark", &self.core.state.mark())
+            .field("version", &self.version())
+            .field("is_closed", &self.is_closed())
             .field("capacity", &self.core.capacity)
             .field("overflow", &self.core.overflow)
             .finish_non_exhaustive()
