@@ -70,8 +70,8 @@ impl<T: Clone> Cursor<T> {
         })
     }
 
-    /// Shows the next values, up to `max`, to `visit`, a run at a time; it says how many of a run it
-    /// takes, and does not panic. How many it took; `Err` says whether there will never be one.
+    /// Shows the next values, up to `max`, to `visit`, a run at a time; it says how many of a run
+    /// it takes, and does not panic. How many it took; `Err` says whether there will never be one.
     pub(super) fn try_visit(
         &mut self,
         max: usize,
