@@ -27,7 +27,7 @@ pub struct Plain<T> {
 
 /// version << 12 | index of the slot; the highest bit says that nothing follows.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Word(u64);
+pub(super) struct Word(u64);
 
 impl Word {
     fn new(version: u64, index: SlotIndex, follow: Follow) -> Self {
@@ -49,7 +49,7 @@ impl Word {
     }
 
     #[inline]
-    fn mark(self) -> Mark {
+    pub(super) fn mark(self) -> Mark {
         Mark {
             version: Version((self.0 & !LAST) >> INDEX_BITS),
             is_last: self.is_last(),
@@ -100,15 +100,16 @@ impl<T: NoUninit + CheckedBitPattern> Plain<T> {
         value.expect("words that were published together are a value")
     }
 
+    /// Which value is the newest: another one has another word.
     #[inline]
-    fn load(&self) -> Word {
+    pub(super) fn load(&self) -> Word {
         // Acquire, partner SignalPublish: the slot has the value.
         Word(self.newest.load(acquire(Site::SignalRead)))
     }
 
     /// The newest value, and its word.
     #[inline]
-    fn copy(&self) -> (Word, T) {
+    pub(super) fn copy(&self) -> (Word, T) {
         // Repeats only when another value was published meanwhile.
         loop {
             let word = self.load();
@@ -216,5 +217,39 @@ impl<T> fmt::Debug for Plain<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let word = Word(self.newest.load(Ordering::Relaxed));
         f.debug_tuple("Plain").field(&word.mark()).finish()
+    }
+}
+
+#[cfg(all(test, not(corelane_loom)))]
+mod tests {
+    use super::{Follow, Plain, SlotIndex, Word};
+    use crate::Version;
+    use crate::signal::keep::Keep;
+
+    // proves: S-12
+    #[test]
+    fn parts_of_a_word_do_not_mix() {
+        for version in [0, 1, u64::from(u32::MAX) + 1, (1 << 51) - 1] {
+            for index in [0, 1, 64, 4_095] {
+                for follow in [Follow::More, Follow::Nothing] {
+                    let word = Word::new(version, SlotIndex(index), follow);
+                    assert_eq!(word.index(), SlotIndex(index));
+                    assert_eq!(word.mark().version, Version(version));
+                    assert_eq!(word.is_last(), follow == Follow::Nothing);
+                }
+            }
+        }
+    }
+
+    // proves: S-12
+    #[test]
+    fn versions_go_on_beyond_32_bits() {
+        let mut plain = Plain::new(7_u64);
+        let many = u64::from(u32::MAX);
+        let index = Word(*plain.newest.get_mut()).index();
+        *plain.newest.get_mut() = Word::new(many, index, Follow::More).0;
+        assert_eq!(plain.put(8, Follow::More), Ok(Version(many + 1)));
+        assert_eq!(plain.replace(|value| value + 1), Some(Version(many + 2)));
+        plain.read(|mark, value| assert_eq!((mark.version, *value), (Version(many + 2), 9)));
     }
 }

@@ -6,6 +6,7 @@ use super::settings::{Overflow, SetError, SubscriptionError, TrySetError};
 use super::state::{Core, Refusal};
 use crate::block::block_on_for;
 use crate::feed::{Feed, Source};
+use crate::signal::{Keep, OfShared, Replica, Replicated};
 use crate::topic::{Bell, CAPACITY_MAX, Spare};
 use crate::{Closed, Version};
 use std::fmt;
@@ -97,7 +98,7 @@ impl<T> Subscription<T> {
 
     /// The current value, shared: it stays as it is whatever is set later.
     pub fn get(&self) -> Arc<T> {
-        self.core.state.read(|state| Arc::clone(&state.value))
+        self.core.state.get()
     }
 
     /// A clone of the current value.
@@ -110,18 +111,24 @@ impl<T> Subscription<T> {
 
     /// Lends the current value to `read`, in place.
     pub fn read<R>(&self, read: impl FnOnce(&T) -> R) -> R {
-        self.core.state.read(|state| read(&state.value))
+        self.core.state.read(|_, value| read(value))
     }
 
     /// [`read`](Self::read), with the version of the very value that is lent.
     pub fn read_versioned<R>(&self, read: impl FnOnce(Version, &T) -> R) -> R {
         let state = &self.core.state;
-        state.read(|state| read(state.version, &state.value))
+        state.read(|mark, value| read(mark.version, value))
+    }
+
+    /// A reader's own reference to the latest value, as [`Signal::replica`](crate::Signal::replica)
+    /// makes it. It does not keep the subscription open.
+    pub fn replica(&self) -> Replica<Self> {
+        Replica::new(OfShared::new(Arc::clone(&self.core)))
     }
 
     /// The version of the current value.
     pub fn version(&self) -> Version {
-        self.core.state.read(|state| state.version)
+        self.core.state.mark().version
     }
 
     /// How many changes a feed may be behind.
@@ -160,7 +167,7 @@ impl<T> Subscription<T> {
 
     /// Whether the current value is the last one.
     pub fn is_closed(&self) -> bool {
-        self.core.state.read(|state| state.is_last)
+        self.core.state.mark().is_last
     }
 
     /// A handle that does not keep the subscription open.
@@ -351,8 +358,7 @@ impl<T: Send + Sync> ThreadAware for Subscription<T> {
 impl<T> fmt::Debug for Subscription<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Subscription")
-            .field("version", &self.version())
-            .field("is_closed", &self.is_closed())
+            .field("mark", &self.core.state.mark())
             .field("capacity", &self.core.capacity)
             .field("overflow", &self.core.overflow)
             .finish_non_exhaustive()
@@ -389,6 +395,11 @@ impl<T> fmt::Debug for WeakSubscription<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("WeakSubscription").finish_non_exhaustive()
     }
+}
+
+impl<T> Replicated for Subscription<T> {
+    type Value = T;
+    type Own = OfShared<Arc<Core<T>>>;
 }
 
 /// What a subscription has counted since it was made.

@@ -3,10 +3,11 @@
 
 use super::gauge::{self, Gauge};
 use super::settings::Overflow;
-use super::state::{Core, Entry, State};
+use super::state::{Core, Entry};
 use crate::feed::{Detached, FeedError, FeedStats, NextError, OnShard};
 use crate::panics::Panics;
 use crate::park::How;
+use crate::signal::Snapshot;
 use crate::topic::Cursors;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -16,7 +17,7 @@ pub(crate) struct Reader<T, P> {
     core: Arc<Core<T>>,
     cursor: Cursors<Entry<T>, P>,
     /// The first value or the last one, which come from the state, until it was yielded.
-    apart: Option<Arc<State<T>>>,
+    apart: Option<Arc<Snapshot<T>>>,
     /// The next version to be yielded, or skipped to.
     next: u64,
     delivered: u64,
@@ -65,11 +66,11 @@ impl<T: Send + Sync> Reader<T, OnShard> {
             core.overflow.of_log(),
         );
         // Only now: every later version is in the log behind the cursor.
-        let first = core.state.read(Arc::clone);
+        let first = core.state.snapshot(Arc::clone);
         Self {
             core: Arc::clone(core),
             cursor,
-            next: first.version.0,
+            next: first.mark.version.0,
             apart: Some(first),
             delivered: 0,
             room,
@@ -104,9 +105,9 @@ impl<T, P> Reader<T, P> {
         let log = self.cursor.stats();
         let apart = u64::from(self.apart.is_some());
         // The last value that was set together with the end is in no log.
-        let beside = self.core.state.read(|newest| {
-            let in_no_log = newest.is_last && newest.version.0 >= self.core.log.tail();
-            u64::from(in_no_log && newest.version.0 >= self.next + apart)
+        let beside = self.core.state.snapshot(|newest| {
+            let in_no_log = newest.mark.is_last && newest.mark.version.0 >= self.core.log.tail();
+            u64::from(in_no_log && newest.mark.version.0 >= self.next + apart)
         });
         if self.has_failed {
             let published = 1 + log.delivered + log.dropped + log.lag + beside;
@@ -283,7 +284,7 @@ impl<T: Clone + Send + Sync, P> Reader<T, P> {
     fn at_hand(&mut self) -> Option<Option<Result<T, FeedError>>> {
         if let Some(state) = &self.apart {
             let value = T::clone(&state.value);
-            self.next = state.version.0 + 1;
+            self.next = state.mark.version.0 + 1;
             self.apart = None;
             self.delivered += 1;
             return Some(Some(Ok(value)));
@@ -312,11 +313,11 @@ impl<T: Clone + Send + Sync, P> Reader<T, P> {
         if self.has_overrun() {
             return self.fail();
         }
-        let last = self.core.state.read(|last| {
-            let is_news = last.version.0 >= self.next;
+        let last = self.core.state.snapshot(|last| {
+            let is_news = last.mark.version.0 >= self.next;
             is_news.then(|| Arc::clone(last))
         });
-        let was_dropped = |last: &Arc<State<T>>| last.version.0 < self.core.log.tail();
+        let was_dropped = |last: &Arc<Snapshot<T>>| last.mark.version.0 < self.core.log.tail();
         self.regains = last.as_ref().is_some_and(was_dropped);
         self.end = Some(End::Over);
         self.apart = last;

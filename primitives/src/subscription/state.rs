@@ -5,14 +5,25 @@ use super::settings::Overflow;
 use crate::Version;
 use crate::control::Control;
 use crate::park::Bells;
-use crate::sync::Newest;
+use crate::signal::{Follow, Shared, Snapshot};
+use crate::sync::{Home, Newest};
 use crate::topic::{Bell, Log, Spare};
 use std::sync::Arc;
 
-/// What the log carries: a value with its version, and nothing else, since every delivery reads it.
+/// What the log carries: a value with its version, and nothing else, since every delivery reads it
+/// (bench row `lossless_64_a`).
 pub(super) struct Entry<T> {
     pub(super) number: u64,
     pub(super) value: Arc<T>,
+}
+
+impl<T> Entry<T> {
+    fn of(snapshot: &Snapshot<T>) -> Self {
+        Self {
+            number: snapshot.mark.version.0,
+            value: Arc::clone(&snapshot.value),
+        }
+    }
 }
 
 impl<T> Clone for Entry<T> {
@@ -24,52 +35,22 @@ impl<T> Clone for Entry<T> {
     }
 }
 
-/// A value with its version: who has one has the other.
-pub(super) struct State<T> {
-    pub(super) version: Version,
-    pub(super) is_last: bool,
-    pub(super) value: Arc<T>,
-    /// Its writer knew that every feed has room below this version. It stands here, since whoever
-    /// exchanges this snapshot for the next has read it, and so may rely on what its writer saw;
-    /// most changes thus look at no feed's limit (bench row `lossless_64_a`).
-    room_until: u64,
-}
-
-impl<T> State<T> {
-    fn first(value: T) -> Self {
-        Self {
-            version: Version(0),
-            is_last: false,
-            value: Arc::new(value),
-            room_until: 0,
-        }
-    }
-
-    /// What comes after this one.
-    fn next(&self, value: Arc<T>, room_until: u64) -> Self {
-        Self {
-            version: Version(self.version.0 + 1),
-            is_last: false,
-            value,
-            room_until,
-        }
-    }
-
-    fn entry(&self) -> Entry<T> {
-        Entry {
-            number: self.version.0,
-            value: Arc::clone(&self.value),
-        }
-    }
-}
-
 /// What handles and feeds share.
-pub(super) struct Core<T> {
-    pub(super) state: Newest<State<T>>,
+pub struct Core<T> {
+    pub(super) state: Shared<T>,
     pub(super) log: Arc<Log<Entry<T>>>,
     pub(super) gauges: Gauges,
     pub(super) capacity: usize,
     pub(super) overflow: Overflow,
+}
+
+impl<T> Home for Arc<Core<T>> {
+    type Value = Snapshot<T>;
+
+    #[inline]
+    fn newest(&self) -> &Newest<Snapshot<T>> {
+        self.state.newest()
+    }
 }
 
 /// Why a change has no version, or not that alone.
@@ -87,7 +68,7 @@ pub(super) enum Refusal {
 impl<T> Core<T> {
     pub(super) fn new(value: T, capacity: usize, overflow: Overflow) -> Self {
         let core = Self {
-            state: Newest::new(Arc::new(State::first(value))),
+            state: Shared::new(value),
             log: Arc::new(Log::new(capacity, Arc::new(Bells::new()))),
             gauges: Control::new(),
             capacity,
@@ -110,7 +91,7 @@ impl<T> Core<T> {
         for _ in 0..attempts_max {
             let changed = self
                 .state
-                .read(|last| self.change_once(last, spare, &mut make));
+                .snapshot(|last| self.change_once(last, spare, &mut make));
             match changed {
                 Err(Refusal::Busy) => {}
                 changed => return changed,
@@ -121,29 +102,26 @@ impl<T> Core<T> {
 
     fn change_once(
         &self,
-        last: &Arc<State<T>>,
+        last: &Arc<Snapshot<T>>,
         spare: &Spare,
         make: &mut impl FnMut(&T) -> Arc<T>,
     ) -> Result<Version, Refusal> {
         self.carry(last, spare);
-        if last.is_last {
+        if last.mark.is_last {
             return Err(Refusal::Closed);
         }
-        let number = last.version.0 + 1;
-        let mut room_until = last.room_until;
-        if number >= room_until {
-            room_until = self.log.room_until(number);
-            if number >= room_until {
-                return Err(Refusal::Full);
-            }
+        let Version(number) = last.mark.version;
+        let number = number + 1;
+        if !self.log.has_room(number) {
+            return Err(Refusal::Full);
         }
         let full = match self.overflow {
             Overflow::Fail => overrun(&self.gauges, number),
             Overflow::Backpressure | Overflow::DropNew | Overflow::DropOldest => Vec::new(),
         };
-        let next = last.next(make(&last.value), room_until);
-        let entry = next.entry();
-        if !self.state.replace(last, Arc::new(next)) {
+        let next = Arc::new(last.next(make(&last.value), Follow::More));
+        let entry = Entry::of(&next);
+        if !self.state.exchange(last, next) {
             return Err(Refusal::Busy);
         }
         full.iter().for_each(|gauge| gauge.fail(number));
@@ -158,10 +136,10 @@ impl<T> Core<T> {
     }
 
     /// Puts a snapshot into the log, or ends the log, if its writer has not yet done so.
-    fn carry(&self, snapshot: &State<T>, spare: &Spare) {
-        if !snapshot.is_last {
-            let position = snapshot.version.0;
-            self.log.append_at(position, spare, || snapshot.entry());
+    fn carry(&self, snapshot: &Snapshot<T>, spare: &Spare) {
+        let Version(number) = snapshot.mark.version;
+        if !snapshot.mark.is_last {
+            self.log.append_at(number, spare, || Entry::of(snapshot));
         } else if !self.log.is_closed() {
             self.log.close();
         }
@@ -170,14 +148,14 @@ impl<T> Core<T> {
     /// Does for the newest snapshot what its writer may have stopped before, and tells whether
     /// there was anything to be done.
     pub(super) fn help(&self) -> bool {
-        let is_due = self.state.read(|newest| match newest.is_last {
+        let is_due = self.state.snapshot(|newest| match newest.mark.is_last {
             true => !self.log.is_closed(),
-            false => newest.version.0 >= self.log.tail(),
+            false => newest.mark.version.0 >= self.log.tail(),
         });
         if is_due {
             let spare = Spare::new();
             let _bell = Bell(&self.log);
-            self.state.read(|newest| self.carry(newest, &spare));
+            self.state.snapshot(|newest| self.carry(newest, &spare));
             self.log.end_publisher(&spare);
         }
         is_due
@@ -188,15 +166,10 @@ impl<T> Core<T> {
         // Repeats only when another change was faster.
         loop {
             self.help();
-            let closed = self.state.read(|last| {
-                last.is_last || {
-                    let end = State {
-                        is_last: true,
-                        value: Arc::clone(&last.value),
-                        ..**last
-                    };
-                    let is_carried = last.version.0 < self.log.tail();
-                    is_carried && self.state.replace(last, Arc::new(end))
+            let closed = self.state.snapshot(|last| {
+                last.mark.is_last || {
+                    let is_carried = last.mark.version.0 < self.log.tail();
+                    is_carried && self.state.exchange(last, Arc::new(last.last()))
                 }
             });
             if closed {
@@ -212,17 +185,14 @@ impl<T> Core<T> {
         // Repeats only when another change was faster.
         loop {
             self.help();
-            let closed = self.state.read(|last| {
-                if last.is_last {
+            let closed = self.state.snapshot(|last| {
+                if last.mark.is_last {
                     return Err(Refusal::Closed);
                 }
-                let end = State {
-                    is_last: true,
-                    ..last.next(Arc::clone(&value), last.room_until)
-                };
-                let version = end.version;
-                let is_carried = last.version.0 < self.log.tail();
-                if is_carried && self.state.replace(last, Arc::new(end)) {
+                let next = last.next(Arc::clone(&value), Follow::Nothing);
+                let version = next.mark.version;
+                let is_carried = last.mark.version.0 < self.log.tail();
+                if is_carried && self.state.exchange(last, Arc::new(next)) {
                     return Ok(version);
                 }
                 Err(Refusal::Busy)

@@ -90,13 +90,21 @@ impl<T> Copies<T> {
         }
     }
 
-    /// Ends what [`join`](Self::join) began.
-    pub(super) fn leave(&mut self, reader: &Reader<T>) {
-        if self.overflow == TopicOverflow::Backpressure {
-            let at = self.place(reader);
-            self.standing[at] -= 1;
-            self.trim();
+    /// Ends what [`join`](Self::join) began. Returns what nobody needs any more, so that it is
+    /// dropped when the part is no longer borrowed.
+    pub(super) fn leave(&mut self, reader: &Reader<T>) -> VecDeque<T> {
+        if self.overflow != TopicOverflow::Backpressure {
+            return VecDeque::new();
         }
+        let at = self.place(reader);
+        self.standing[at] -= 1;
+        let passed = self.pass();
+        self.row.drain(..passed).collect()
+    }
+
+    /// All copies, when the last reader has left.
+    pub(super) fn take_all(&mut self) -> VecDeque<T> {
+        std::mem::take(&mut self.row)
     }
 
     /// How many values the reader can take now.
@@ -159,11 +167,17 @@ impl<T> Copies<T> {
 
     /// Drops what all readers have passed.
     fn trim(&mut self) {
+        let passed = self.pass();
+        // Last, since a value's drop may panic.
+        self.row.drain(..passed);
+    }
+
+    /// How many of the first copies all readers have passed, which the caller takes off the row.
+    fn pass(&mut self) -> usize {
         let passed = self.standing.iter().take_while(|count| **count == 0);
         let passed = passed.count().min(self.row.len());
         self.standing.drain(..passed);
-        // Last, since a value's drop may panic.
-        self.row.drain(..passed);
+        passed
     }
 }
 
@@ -315,8 +329,9 @@ impl<T: Clone> Copies<T> {
             }
         }
         let (mut copied, mut held) = (false, false);
-        // Repeats only when writers have gone a whole ring on meanwhile.
-        loop {
+        // Repeats only when writers have overtaken the window before it was held. What they append
+        // while values are cloned is for the next look: they may be faster than the clones.
+        while !copied {
             let tail = log.tail();
             let from = self.end.max(tail.saturating_sub(self.capacity));
             if from == tail {
@@ -412,5 +427,68 @@ pub(super) fn settle<T>(log: &Log<T>, part: &Part<T>, mut position: u64) -> u64 
             return position;
         }
         position = tail;
+    }
+}
+
+#[cfg(all(test, not(corelane_loom)))]
+mod tests {
+    use super::{Copies, FeedStats, TopicOverflow};
+
+    /// Just below what 32 bits count.
+    const START: u64 = u32::MAX as u64 - 1;
+    const COUNT: u64 = 8;
+
+    /// Positions and counts of a feed that has read and lost more than 2^32 values.
+    // proves: T-8
+    #[test]
+    fn counts_go_on_beyond_32_bits() {
+        for overflow in [
+            TopicOverflow::Backpressure,
+            TopicOverflow::DropNew,
+            TopicOverflow::DropOldest,
+        ] {
+            let mut copies = Copies::new(overflow, COUNT, START);
+            let mut reader = copies.join();
+            (reader.delivered, reader.dropped) = (START, START);
+            for value in 0..COUNT {
+                if overflow == TopicOverflow::DropNew {
+                    reader.queue.push_back(value);
+                } else {
+                    copies.row.push_back(value);
+                    copies.standing.push_back(0);
+                }
+                copies.end += 1;
+            }
+            assert_eq!(copies.take(&mut reader), Some(0));
+            let mut out = Vec::new();
+            assert_eq!(copies.take_batch(&mut reader, &mut out, 3), Some(3));
+            assert_eq!(
+                copies.visit(&mut reader, 2, |run| {
+                    out.extend_from_slice(run);
+                    run.len()
+                }),
+                Some(2)
+            );
+            assert_eq!(out, [1, 2, 3, 4, 5]);
+            if overflow == TopicOverflow::DropOldest {
+                // The last two are lost, since newer ones have come.
+                copies.row.clear();
+                assert_eq!(copies.take(&mut reader), None);
+            }
+            let (lost, lag) = match overflow {
+                TopicOverflow::DropOldest => (2, 0),
+                TopicOverflow::Backpressure | TopicOverflow::DropNew => (0, 2),
+            };
+            let expected = FeedStats {
+                delivered: START + 6,
+                dropped: START + lost,
+                lag,
+            };
+            assert_eq!(
+                copies.stats(&reader, copies.end()),
+                expected,
+                "{overflow:?}"
+            );
+        }
     }
 }

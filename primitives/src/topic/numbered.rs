@@ -14,12 +14,9 @@ use super::word::Word;
 use crate::sync::{Ordering, Site, fence, release};
 
 impl<T> Log<T> {
-    /// Every part, of those that are and those that will come, has room below this position, for
-    /// good; none if `position`, which the caller found to be the next one, has none now.
-    ///
-    /// So with one capacity for all parts: who comes starts at `position` or behind it, where none
-    /// of those that are can stand yet.
-    pub(crate) fn room_until(&self, position: u64) -> u64 {
+    /// Whether every part has room for `position`, which the caller found to be the next one. That
+    /// stays so until it is appended.
+    pub(crate) fn has_room(&self, position: u64) -> bool {
         // Repeats only when a feed comes, goes or moves meanwhile: a limit may have grown because
         // its feed went to another part.
         loop {
@@ -27,14 +24,12 @@ impl<T> Log<T> {
             // Partner TopicJoinFence: either this sees a part that has joined, or the part starts
             // at this position or after it.
             fence(Site::TopicReserveFence);
-            let limit = self.control.read(|parts| {
-                let parts = parts.into_iter().flat_map(Parts::iter);
-                parts.map(|part| part.limit()).min()
+            let has_room = self.control.read(|parts| {
+                let mut parts = parts.into_iter().flat_map(Parts::iter);
+                parts.all(|part| position < part.limit())
             });
-            // With no part, one that comes may start here.
-            let until = limit.unwrap_or(position + 1);
-            if position >= until || self.control.turns() == turn {
-                return until;
+            if !has_room || self.control.turns() == turn {
+                return has_room;
             }
         }
     }
