@@ -7,7 +7,7 @@ use super::state::{Core, Entry};
 use crate::feed::{Detached, FeedError, FeedStats, NextError, OnShard};
 use crate::panics::Panics;
 use crate::park::How;
-use crate::signal::Keep;
+use crate::signal::Snapshot;
 use crate::topic::Cursors;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -16,13 +16,10 @@ use std::task::{Context, Poll};
 pub(crate) struct Reader<T, P> {
     core: Arc<Core<T>>,
     cursor: Cursors<Entry<T>, P>,
-    /// The first value, until it was yielded.
-    first: Option<Entry<T>>,
+    /// The first value or the last one, which come from the state, until it was yielded.
+    apart: Option<Arc<Snapshot<T>>>,
     /// The next version to be yielded, or skipped to.
     next: u64,
-    /// What was taken from the log as one batch, from `batch_at` on not yet yielded.
-    batch: Vec<Entry<T>>,
-    batch_at: usize,
     delivered: u64,
     room: Option<Room<T>>,
     end: Option<End>,
@@ -74,9 +71,7 @@ impl<T: Send + Sync> Reader<T, OnShard> {
             core: Arc::clone(core),
             cursor,
             next: first.mark.version.0,
-            first: Some(first),
-            batch: Vec::new(),
-            batch_at: 0,
+            apart: Some(first),
             delivered: 0,
             room,
             end: None,
@@ -90,10 +85,8 @@ impl<T: Send + Sync> Reader<T, OnShard> {
         Reader {
             cursor: self.cursor.detach(),
             core: self.core,
-            first: self.first,
+            apart: self.apart,
             next: self.next,
-            batch: self.batch,
-            batch_at: self.batch_at,
             delivered: self.delivered,
             room: self.room,
             end: self.end,
@@ -110,12 +103,12 @@ impl<T, P> Reader<T, P> {
 
     pub(crate) fn stats(&self) -> FeedStats {
         let log = self.cursor.stats();
-        let first = usize::from(self.first.is_some());
-        let at_hand = self.batch.len() - self.batch_at + first;
+        let apart = u64::from(self.apart.is_some());
         // The last value that was set together with the end is in no log.
-        let mark = self.core.state.mark();
-        let in_no_log = mark.is_last && mark.version.0 >= self.core.log.tail();
-        let beside = u64::from(in_no_log && mark.version.0 >= self.next + first as u64);
+        let beside = self.core.state.snapshot(|newest| {
+            let in_no_log = newest.mark.is_last && newest.mark.version.0 >= self.core.log.tail();
+            u64::from(in_no_log && newest.mark.version.0 >= self.next + apart)
+        });
         if self.has_failed {
             let published = 1 + log.delivered + log.dropped + log.lag + beside;
             return FeedStats {
@@ -131,7 +124,7 @@ impl<T, P> Reader<T, P> {
         FeedStats {
             delivered: self.delivered,
             dropped: log.dropped - u64::from(self.regains),
-            lag: log.lag + at_hand as u64 + to_come,
+            lag: log.lag + apart + to_come,
         }
     }
 }
@@ -149,13 +142,13 @@ impl<T: Clone + Send + Sync, P> Reader<T, P> {
             let mut value = None;
             let look = self.look(
                 |cursor, visit| cursor.try_visit(1, visit),
-                |news| value = Some(news),
+                |panics, news| take_one(panics, news, &mut value),
             );
             if let Some(value) = value {
                 return Ok(value);
             }
             match look {
-                Ok(_) => {} // it is at hand, or the feed started with it
+                Ok(_) => {} // the feed started with it, or has failed
                 Err(true) => self.reach_end(),
                 Err(false) if self.look_again() => {}
                 Err(false) => return Err(NextError::Empty),
@@ -175,7 +168,7 @@ impl<T: Clone + Send + Sync, P> Reader<T, P> {
             let mut value = None;
             let look = self.look(
                 |cursor, visit| cursor.poll_visit(how, cx, 1, visit),
-                |news| value = Some(news),
+                |panics, news| take_one(panics, news, &mut value),
             );
             if let Some(value) = value {
                 return Poll::Ready(Some(Ok(value)));
@@ -219,7 +212,11 @@ impl<T: Clone + Send + Sync, P> Reader<T, P> {
             let before = out.len();
             let look = self.look(
                 |cursor, visit| cursor.poll_visit(How::Future, cx, max, visit),
-                |news| out.push(news),
+                |panics, news| {
+                    let before = out.len();
+                    panics.run(|| out.extend(news.iter().map(|entry| T::clone(&entry.value))));
+                    out.len() - before
+                },
             );
             if out.len() > before {
                 return Poll::Ready(Ok(out.len() - before));
@@ -233,78 +230,64 @@ impl<T: Clone + Send + Sync, P> Reader<T, P> {
         }
     }
 
-    /// Looks at the log and clones what is news out of the shard's copies, in place.
+    /// Looks at the log; `yields` clones what is news out of the shard's copies, in place and a run
+    /// at a time, and says how many, which may be fewer only by a panic.
     ///
-    /// A feed that may fail judges each value before it yields it, so there they come at hand; as
-    /// do those from the first on whose clone panics, which is told once the shard's part is free.
+    /// A feed that may fail yields what comes before the version from which on it has failed. A
+    /// panic is told once the shard's part is free; what it left stays in the log.
     fn look<R>(
         &mut self,
-        look: impl FnOnce(&mut Cursors<Entry<T>, P>, &mut dyn FnMut(&Entry<T>)) -> R,
-        mut yields: impl FnMut(T),
+        look: impl FnOnce(&mut Cursors<Entry<T>, P>, &mut dyn FnMut(&[Entry<T>]) -> usize) -> R,
+        mut yields: impl FnMut(&mut Panics, &[Entry<T>]) -> usize,
     ) -> R {
-        let mut keeps = self.room.is_some();
         let mut panics = Panics::default();
+        let mut has_overrun = false;
         let Self {
+            core,
             cursor,
-            batch,
             next,
             delivered,
+            room,
             ..
         } = self;
-        let answer = look(cursor, &mut |entry| {
-            let number = entry.mark.version.0;
-            if !keeps && number >= *next {
-                match panics.run(|| T::clone(&entry.value)) {
-                    Some(value) => {
-                        yields(value);
-                        *next = number + 1;
-                        *delivered += 1;
-                    }
-                    None => keeps = true,
+        let answer = look(cursor, &mut |run| {
+            let is_old = |entry: &Entry<T>| entry.number < *next;
+            let start = match run.first().is_some_and(is_old) {
+                true => run.partition_point(is_old),
+                false => 0,
+            };
+            let room_end = match room {
+                Some(room) => run.partition_point(|entry| !room.gauge.has_failed(entry.number)),
+                None => run.len(),
+            };
+            let end = room_end.max(start);
+            let taken = start + yields(&mut panics, &run[start..end]);
+            has_overrun |= taken == end && room_end < run.len();
+            if let Some(last) = taken.checked_sub(1).map(|last| &run[last]) {
+                *delivered += (taken - start) as u64;
+                *next = (last.number + 1).max(*next);
+                if let Some(room) = room {
+                    let capacity = core.capacity as u64;
+                    room.gauge.set_limit(last.number + 1 + capacity);
                 }
             }
-            if keeps {
-                batch.push(Arc::clone(entry));
-            }
+            taken
         });
+        if has_overrun {
+            self.fail();
+        }
         panics.resume();
         answer
     }
 
     /// What can be yielded without a look at the log: `None` if that is needed.
     fn at_hand(&mut self) -> Option<Option<Result<T, FeedError>>> {
-        if let Some(first) = &self.first {
-            let value = T::clone(&first.value);
-            self.first = None;
-            self.next += 1;
+        if let Some(state) = &self.apart {
+            let value = T::clone(&state.value);
+            self.next = state.mark.version.0 + 1;
+            self.apart = None;
             self.delivered += 1;
             return Some(Some(Ok(value)));
-        }
-        while let Some(entry) = self.batch.get(self.batch_at) {
-            let number = entry.mark.version.0;
-            if self
-                .room
-                .as_ref()
-                .is_some_and(|room| room.gauge.has_failed(number))
-            {
-                self.fail();
-                break;
-            }
-            let is_news = number >= self.next;
-            let value = is_news.then(|| T::clone(&entry.value));
-            self.batch_at += 1;
-            if self.batch_at == self.batch.len() {
-                self.batch.clear();
-                self.batch_at = 0;
-            }
-            if let Some(room) = &self.room {
-                room.gauge.set_limit(number + 1 + self.core.capacity as u64);
-            }
-            if let Some(value) = value {
-                self.next = number + 1;
-                self.delivered += 1;
-                return Some(Some(Ok(value)));
-            }
         }
         match self.end? {
             End::Failing => {
@@ -334,10 +317,10 @@ impl<T: Clone + Send + Sync, P> Reader<T, P> {
             let is_news = last.mark.version.0 >= self.next;
             is_news.then(|| Arc::clone(last))
         });
-        let was_dropped = |last: &Entry<T>| last.mark.version.0 < self.core.log.tail();
+        let was_dropped = |last: &Arc<Snapshot<T>>| last.mark.version.0 < self.core.log.tail();
         self.regains = last.as_ref().is_some_and(was_dropped);
         self.end = Some(End::Over);
-        self.batch.extend(last);
+        self.apart = last;
     }
 
     /// Whether this feed had no room for what comes next, now that it has yielded what the log had
@@ -351,12 +334,18 @@ impl<T: Clone + Send + Sync, P> Reader<T, P> {
     }
 
     fn fail(&mut self) {
-        self.batch.clear();
-        self.batch_at = 0;
         self.room = None;
         self.end = Some(End::Failing);
         self.has_failed = true;
         // It never looks at the log again, so it may not be who is woken for others.
         self.cursor.stop_waiting();
     }
+}
+
+/// Clones the first of the values.
+fn take_one<T: Clone>(panics: &mut Panics, news: &[Entry<T>], value: &mut Option<T>) -> usize {
+    *value = news
+        .first()
+        .and_then(|entry| panics.run(|| T::clone(&entry.value)));
+    usize::from(value.is_some())
 }

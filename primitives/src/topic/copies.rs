@@ -96,7 +96,7 @@ impl<T> Copies<T> {
         if self.overflow != TopicOverflow::Backpressure {
             return VecDeque::new();
         }
-        let at = (reader.next - self.first()) as usize;
+        let at = self.place(reader);
         self.standing[at] -= 1;
         let passed = self.pass();
         self.row.drain(..passed).collect()
@@ -145,13 +145,18 @@ impl<T> Copies<T> {
         self.end - self.row.len() as u64
     }
 
+    /// Where the reader's next value stands in the row.
+    fn place(&self, reader: &Reader<T>) -> usize {
+        (reader.next - self.first()) as usize
+    }
+
     /// The reader has taken `count` values.
     fn advance(&mut self, reader: &mut Reader<T>, count: usize) {
         reader.delivered += count as u64;
         if self.overflow == TopicOverflow::DropNew {
             return;
         }
-        let at = (reader.next - self.first()) as usize;
+        let at = self.place(reader);
         reader.next += count as u64;
         if self.overflow == TopicOverflow::Backpressure {
             self.standing[at] -= 1;
@@ -182,7 +187,7 @@ impl<T: Clone> Copies<T> {
         self.skip_lost(reader);
         let mut copies = Self::new(self.overflow, self.capacity, self.end);
         if self.overflow != TopicOverflow::DropNew {
-            let at = (reader.next - self.first()) as usize;
+            let at = self.place(reader);
             copies.row = self.row.range(at..).cloned().collect();
             copies.standing = std::iter::once(1)
                 .chain(copies.row.iter().map(|_| 0))
@@ -203,7 +208,7 @@ impl<T: Clone> Copies<T> {
             return Some(value);
         }
         self.skip_lost(reader);
-        let at = (reader.next - self.first()) as usize;
+        let at = self.place(reader);
         let value = self.row.get(at)?.clone();
         self.advance(reader, 1);
         Some(value)
@@ -228,15 +233,10 @@ impl<T: Clone> Copies<T> {
         if self.overflow == TopicOverflow::DropNew {
             out.extend(reader.queue.drain(..count));
         } else {
-            let at = (reader.next - self.first()) as usize;
-            let (front, back) = self.row.as_slices();
-            let in_front = front.len().saturating_sub(at).min(count);
-            let from = at.saturating_sub(front.len());
+            let [front, back] = runs(&self.row, self.place(reader), count);
             panics.run(|| {
-                if in_front > 0 {
-                    out.extend_from_slice(&front[at..at + in_front]);
-                }
-                out.extend_from_slice(&back[from..from + count - in_front]);
+                out.extend_from_slice(front);
+                out.extend_from_slice(back);
             });
         }
         self.advance(reader, out.len() - before);
@@ -244,27 +244,33 @@ impl<T: Clone> Copies<T> {
         Some(count)
     }
 
-    /// Shows the reader's next values, up to `max`, to `visit`, which does not panic; `None` if
-    /// there is none.
+    /// Shows the reader's next values, up to `max`, to `visit`, as one run or two; it says how many
+    /// of a run it takes, and does not panic. `None` if there is none.
     pub(super) fn visit(
         &mut self,
         reader: &mut Reader<T>,
         max: usize,
-        mut visit: impl FnMut(&T),
+        mut visit: impl FnMut(&[T]) -> usize,
     ) -> Option<usize> {
         self.skip_lost(reader);
         let count = self.available(reader).min(max).min(BATCH_MAX);
         if count == 0 {
             return None;
         }
-        if self.overflow == TopicOverflow::DropNew {
-            reader.queue.drain(..count).for_each(|value| visit(&value));
-        } else {
-            let at = (reader.next - self.first()) as usize;
-            self.row.range(at..at + count).for_each(visit);
+        let is_queued = self.overflow == TopicOverflow::DropNew;
+        let [front, back] = match is_queued {
+            true => runs(&reader.queue, 0, count),
+            false => runs(&self.row, self.place(reader), count),
+        };
+        let mut taken = visit(front);
+        if taken == front.len() && !back.is_empty() {
+            taken += visit(back);
         }
-        self.advance(reader, count);
-        Some(count)
+        self.advance(reader, taken);
+        if is_queued {
+            reader.queue.drain(..taken);
+        }
+        Some(taken)
     }
 
     /// With DropOldest: counts what the row no longer has.
@@ -400,6 +406,16 @@ impl<T: Clone> Copies<T> {
     }
 }
 
+/// So many values from `at` on, as they stand: the first run is not empty unless both are.
+fn runs<T>(values: &VecDeque<T>, at: usize, count: usize) -> [&[T]; 2] {
+    let (front, back) = values.as_slices();
+    match front.get(at..) {
+        Some(rest) if rest.len() >= count => [&rest[..count], &[]],
+        Some(rest) if !rest.is_empty() => [rest, &back[..count - rest.len()]],
+        _ => [&back[at - front.len()..][..count], &[]],
+    }
+}
+
 /// Moves a window of kept values to `position`, or as far as writers came meanwhile, and returns
 /// where it begins: no writer was a whole ring behind that when the window was published.
 pub(super) fn settle<T>(log: &Log<T>, part: &Part<T>, mut position: u64) -> u64 {
@@ -447,7 +463,10 @@ mod tests {
             let mut out = Vec::new();
             assert_eq!(copies.take_batch(&mut reader, &mut out, 3), Some(3));
             assert_eq!(
-                copies.visit(&mut reader, 2, |value| out.push(*value)),
+                copies.visit(&mut reader, 2, |run| {
+                    out.extend_from_slice(run);
+                    run.len()
+                }),
                 Some(2)
             );
             assert_eq!(out, [1, 2, 3, 4, 5]);

@@ -70,12 +70,12 @@ impl<T: Clone> Cursor<T> {
         })
     }
 
-    /// Shows the next values, up to `max`, to `visit`, which does not panic: how many. `Err` says
-    /// whether there will never be one.
+    /// Shows the next values, up to `max`, to `visit`, a run at a time; it says how many of a run
+    /// it takes, and does not panic. How many it took; `Err` says whether there will never be one.
     pub(super) fn try_visit(
         &mut self,
         max: usize,
-        visit: impl FnMut(&T),
+        visit: impl FnMut(&[T]) -> usize,
     ) -> (Result<usize, bool>, After) {
         self.try_take(max.min(BATCH_MAX), |copies, reader| {
             copies.visit(reader, max, visit)

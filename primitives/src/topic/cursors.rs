@@ -129,12 +129,13 @@ impl<T: Clone + Send + Sync, P> Cursors<T, P> {
         self.poll_each(how, cx, |cursor| cursor.try_batch(out, max))
     }
 
-    /// Shows the next values of one log, up to `max`, to `visit`, which does not panic: how many.
-    /// `Err` says whether there will never be one.
+    /// Shows the next values of one log, up to `max`, to `visit`, a run at a time; it says how many
+    /// of a run it takes, and does not panic. How many it took; `Err` says whether there will never
+    /// be one.
     pub(crate) fn try_visit(
         &mut self,
         max: usize,
-        mut visit: impl FnMut(&T),
+        mut visit: impl FnMut(&[T]) -> usize,
     ) -> Result<usize, bool> {
         self.try_each(|cursor| cursor.try_visit(max, &mut visit))
     }
@@ -145,7 +146,7 @@ impl<T: Clone + Send + Sync, P> Cursors<T, P> {
         how: How,
         cx: &mut Context<'_>,
         max: usize,
-        mut visit: impl FnMut(&T),
+        mut visit: impl FnMut(&[T]) -> usize,
     ) -> Poll<Option<usize>> {
         self.poll_each(how, cx, |cursor| cursor.try_visit(max, &mut visit))
     }
