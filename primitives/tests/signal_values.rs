@@ -226,6 +226,18 @@ macro_rules! facts {
                 }
             }
 
+            #[test]
+            fn feed_behind_a_faster_writer_gives_way() {
+                let signal = $make(0_u64);
+                let (mut feed, (bell, waker)) = (signal.changes(), bell());
+                signal.set(1).unwrap();
+                assert_eq!(poll_next(&mut feed, &waker), Poll::Ready(Some(1)));
+                signal.set(2).unwrap();
+                let turns = (0..100).position(|_| poll_next(&mut feed, &waker).is_ready());
+                assert_eq!((turns, bell.rings()), (Some(16), 16), "it wakes itself");
+                assert_eq!(feed.stats().delivered, 2);
+            }
+
             // proves: S-6
             // proves: S-11
             #[test]

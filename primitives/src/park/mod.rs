@@ -11,6 +11,7 @@ mod bells;
 mod crew;
 mod looks;
 mod parker;
+mod rest;
 mod seat;
 mod word;
 
@@ -18,5 +19,6 @@ pub(crate) use bells::Bells;
 use crew::{Crew, Member};
 pub(crate) use looks::Looks;
 pub use parker::Parker;
+pub(crate) use rest::Rest;
 pub(crate) use seat::{How, Seat};
 pub use word::{Epoch, SleepWord};

@@ -6,7 +6,7 @@ use super::shared::Shared;
 use crate::block::block_on_for;
 use crate::feed::{Detached, FeedStats, NextError, OnShard};
 use crate::panics::Panics;
-use crate::park::{How, Seat};
+use crate::park::{How, Rest, Seat};
 use futures_core::{FusedStream, Stream};
 use std::fmt;
 use std::future::Future;
@@ -55,6 +55,7 @@ pub struct Changes<T, K: Keep<T> = Shared<T>, P = OnShard> {
     /// The version of the first value.
     start: u64,
     delivered: u64,
+    rest: Rest,
     /// Whether it has yielded its end.
     ended: bool,
 }
@@ -69,6 +70,7 @@ impl<T, K: Keep<T>> Changes<T, K> {
             next: start,
             start,
             delivered: 0,
+            rest: Rest::default(),
             ended: false,
         }
     }
@@ -91,6 +93,7 @@ impl<T, K: Keep<T>> Changes<T, K> {
             next: self.next,
             start: self.start,
             delivered: self.delivered,
+            rest: Rest::default(),
             ended: self.ended,
         }
     }
@@ -106,7 +109,9 @@ enum Found<T> {
 impl<T: Clone, K: Keep<T>, P> Changes<T, K, P> {
     /// Yields the latest value as soon as it is a new one, and `None` at the end.
     ///
-    /// Completes at the first poll when there is news.
+    /// Completes at the first poll when there is news, unless the last value that was taken had
+    /// skipped others: then the writer is faster than this feed, which lets the other tasks of its
+    /// executor run first, up to 16 times, so that it takes about 16 sets together.
     ///
     /// # Cancel safety
     ///
@@ -153,6 +158,9 @@ impl<T: Clone, K: Keep<T>, P> Changes<T, K, P> {
     }
 
     fn poll_value(&mut self, how: How, cx: &mut Context<'_>) -> Poll<Option<T>> {
+        if self.rest.goes_on(cx) {
+            return Poll::Pending; // it waits nowhere: this task runs again
+        }
         if let Poll::Ready(value) = self.poll_look() {
             return Poll::Ready(value);
         }
@@ -164,8 +172,12 @@ impl<T: Clone, K: Keep<T>, P> Changes<T, K, P> {
     }
 
     fn poll_look(&mut self) -> Poll<Option<T>> {
+        let last = self.next;
         match self.look() {
-            Found::Value(value) => Poll::Ready(Some(value)),
+            Found::Value(value) => {
+                self.rest.found(self.next - last);
+                Poll::Ready(Some(value))
+            }
             Found::Nothing => Poll::Pending,
             Found::End => Poll::Ready(None),
         }

@@ -6,6 +6,9 @@ use corelane_primitives::NextError;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
+/// Turns that a feed lets pass at most when its writer is faster; it wakes itself then.
+const RESTS_MAX: usize = 16;
+
 /// What everybody knows of the signal.
 #[derive(Clone, Copy)]
 pub(crate) struct Now {
@@ -104,11 +107,22 @@ impl Reader {
         }
     }
 
-    /// As a stream, or the future that it is in.
+    /// As a stream, or the future that it is in, until it has looked.
     pub(crate) fn poll(&mut self, now: Now) {
+        for _ in 0..=RESTS_MAX {
+            let rings = self.bell.rings();
+            let polled = self.poll_once();
+            if polled.is_ready() || self.bell.rings() == rings {
+                return self.polled(polled, now);
+            }
+        }
+        panic!("a feed rests for some turns only");
+    }
+
+    fn poll_once(&mut self) -> Poll<Option<u64>> {
         let waker = self.waker.clone();
         let mut cx = Context::from_waker(&waker);
-        let polled = match std::mem::replace(&mut self.place, Place::Between) {
+        match std::mem::replace(&mut self.place, Place::Between) {
             Place::Here(mut feed) => {
                 let polled = feed.poll_next(&mut cx);
                 self.place = Place::Here(feed);
@@ -125,8 +139,7 @@ impl Reader {
                 }
             },
             Place::Between => unreachable!("it is somewhere between two calls"),
-        };
-        self.polled(polled, now);
+        }
     }
 
     /// Begins to wait by a future that stays.
@@ -146,9 +159,13 @@ impl Reader {
             return;
         };
         let waker = self.waker.clone();
+        let rings = self.bell.rings();
         let polled = feed.poll_and_drop(&mut Context::from_waker(&waker), polls);
         if polls > 0 {
-            self.polled(polled, now);
+            let rested = polled.is_pending() && self.bell.rings() > rings;
+            if !rested {
+                self.polled(polled, now);
+            }
             self.stops_waiting();
         }
     }
