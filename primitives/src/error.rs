@@ -31,7 +31,10 @@ impl<T> fmt::Display for Full<T> {
 
 impl<T> Error for Full<T> {}
 
-/// The other end is gone; a value that was on its way comes back in field 0.
+/// It is closed, or its other end is gone; a value that was on its way comes back in field 0.
+///
+/// No later call succeeds. Errors of calls that may fail otherwise are made of it by `From`, so `?`
+/// takes it where they are expected.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Closed<T = ()>(pub T);
 
@@ -50,78 +53,8 @@ impl<T> fmt::Debug for Closed<T> {
 
 impl<T> fmt::Display for Closed<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the other end is gone")
+        f.write_str("it is closed, or the other end is gone")
     }
 }
 
 impl<T> Error for Closed<T> {}
-
-/// Why a value was not published now. It comes back in field 0.
-#[derive(Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum TryPublishError<T> {
-    /// A feed that wants to lose nothing has no room; in a blocking call, not in time. Only a fault
-    /// of timing, or of a slow reader.
-    Full(T),
-    /// The topic is closed.
-    Closed(T),
-    /// There is room, but others wait for it or publish at the same moment. Only a fault of timing.
-    Busy(T),
-}
-
-impl<T> TryPublishError<T> {
-    /// Gives the refused value back.
-    pub fn into_inner(self) -> T {
-        match self {
-            Self::Full(value) | Self::Closed(value) | Self::Busy(value) => value,
-        }
-    }
-}
-
-impl<T> fmt::Debug for TryPublishError<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Full(_) => "Full(..)",
-            Self::Closed(_) => "Closed(..)",
-            Self::Busy(_) => "Busy(..)",
-        })
-    }
-}
-
-impl<T> fmt::Display for TryPublishError<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Full(_) => "a feed has no room",
-            Self::Closed(_) => "the topic is closed",
-            Self::Busy(_) => "others publish first",
-        })
-    }
-}
-
-impl<T> Error for TryPublishError<T> {}
-
-/// Why a lane was not made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum LaneError {
-    /// The capacity, in slots, is not a power of two from 1 to 2^31. The caller's fault.
-    Capacity(usize),
-    /// There is no memory for this many slots.
-    Memory(usize),
-}
-
-impl fmt::Display for LaneError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Capacity(slots) => {
-                write!(
-                    f,
-                    "lane capacity {slots} is not a power of two from 1 to 2^31"
-                )
-            }
-            Self::Memory(slots) => write!(f, "no memory for a lane of {slots} slots"),
-        }
-    }
-}
-
-impl Error for LaneError {}

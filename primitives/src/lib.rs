@@ -1,8 +1,28 @@
-//! Lanes, rings, channels, topics, and sleep and wake, for threads and any executor.
+//! State and messages between cores, for threads and any executor: signals, subscriptions, topics,
+//! channels, rings, lanes, and the sleep and wake under them.
 //!
 //! Nothing here knows an executor: whoever waits hands in a [`Waker`](std::task::Waker), or blocks
 //! its thread. One set of tests runs on Corelane's shards, in its simulation, on current-thread
-//! Tokio runtimes and on plain threads.
+//! Tokio runtimes, on glommio's executors and on plain threads.
+//!
+//! | you have | take |
+//! |---|---|
+//! | a value of which only the latest counts, for all to read | [`Signal`] |
+//! | a value whose every change counts to somebody | [`Subscription`] |
+//! | messages that each subscriber gets | [`Topic`] |
+//! | work from many to one, in a fair line when it is full | [`channel()`] |
+//! | the same, from producers that are refused when it is full | [`Ring`], [`Ring64`] |
+//! | one producer and one consumer | [`lane()`] |
+//!
+//! Calls by `try_`, and `push` and `pop` of rings and lanes, answer at once and hand back what they
+//! refuse. Async ones wait in a task; `blocking_` ones put a plain thread to sleep, and are not for
+//! a thread with an executor.
+//!
+//! Handles ([`Signal`], [`Subscription`], [`Topic`], [`Sender`], [`Ring`]) are `Send` and may be
+//! cloned; what they stand for is closed by `close`, or when the last one goes. A weak handle
+//! (`downgrade`) does not count. A [`Receiver`] and the consumers are one each and may be sent to
+//! another thread. A feed ([`Feed`], [`Changes`]) stays on the thread that made it, since those of
+//! one thread share their work; `detach` makes one that is `Send`, as Tokio's `spawn` wants it.
 //!
 //! # Lanes
 //!
@@ -159,6 +179,31 @@
 //! the value that they start with. [`Overflow`] says what happens when one is full: by default the
 //! writer waits.
 //!
+//! ```
+//! use corelane_primitives::Signal;
+//! use std::time::Duration;
+//!
+//! let config = Signal::new(String::from("first"));
+//! std::thread::scope(|scope| {
+//!     let readers: Vec<_> = (0..4)
+//!         .map(|_| {
+//!             let config = config.clone();
+//!             scope.spawn(move || {
+//!                 let mut feed = config.changes(); // made on the thread that reads it
+//!                 drop(config); // a handle less that keeps the signal open
+//!                 std::iter::from_fn(|| feed.blocking_next(Duration::MAX).ok()).last()
+//!             })
+//!         })
+//!         .collect();
+//!     config.set("second".into()).expect("it is open");
+//!     config.close_with("last".into()).expect("it is open");
+//!     for reader in readers {
+//!         // It may have skipped the others; the last value comes in any case.
+//!         assert_eq!(reader.join().expect("it does not panic").as_deref(), Some("last"));
+//!     }
+//! });
+//! ```
+//!
 //! # Topics
 //!
 //! A [`Topic`] sends every message to all: each [`Feed`] gets what is published after it was made,
@@ -193,9 +238,13 @@
 //!
 //! # Cancel safety
 //!
-//! A future of this crate may be dropped at any await point. A dropped [`recv`](Consumer::recv) or
-//! [`room`](Producer::room) has taken nothing; a dropped [`send`](Producer::send) or
-//! [`push_wait`](Ring::push_wait) has pushed nothing and drops its value. None of them is woken
+//! A future of this crate may be dropped at any await point, by a timeout or a `select`. One that
+//! takes ([`recv`](Receiver::recv), [`next`](Feed::next), [`room`](Producer::room)) takes in the
+//! poll that completes, and nothing before. One that gives ([`send`](Sender::send),
+//! [`push_wait`](Ring::push_wait), [`publish`](Topic::publish), [`set`](Subscription::set)) gives
+//! in the poll that completes; dropped before, it has given nothing, holds up nobody, and drops its
+//! value. To keep the value, take the room first: [`Sender::reserve`], [`Ring::claim`],
+//! [`Producer::room`]. [`Topic::publish_batch`] keeps what it has published. None of them is woken
 //! afterwards.
 //!
 //! # Sleep and wake
@@ -234,12 +283,12 @@ pub use channel::{
     SendError, Sender, WeakSender, channel,
 };
 pub use claim::{Claim, Ring, RingBuilder, RingConsumer};
-pub use error::{Closed, Full, LaneError, TryPublishError};
+pub use error::{Closed, Full};
 pub use feed::{DetachedFeed, Feed, FeedError, FeedStats, NextError};
 pub use fold::Folded;
 #[doc(hidden)]
 pub use lane::lane_with_start;
-pub use lane::{Consumer, Producer, ReadChunk, WriteChunk, lane, try_lane};
+pub use lane::{Consumer, LaneError, Producer, ReadChunk, WriteChunk, lane, try_lane};
 pub use park::{Epoch, Parker, SleepWord};
 pub use ring_error::{PushError, RingError, SteppedOver};
 pub use ring64::{
@@ -254,6 +303,7 @@ pub use subscription::{
     WeakSubscription,
 };
 pub use timers::{TimerId, Timers};
+pub use topic::{Order, Topic, TopicError, TopicOverflow, TopicStats, TryPublishError, WeakTopic};
 
 /// What the tests of this crate ask of its inner parts. No part of the public interface.
 #[doc(hidden)]
@@ -261,4 +311,3 @@ pub mod parts {
     pub use crate::claim::FirstSight;
     pub use crate::waiters::{WaitList, Waiter};
 }
-pub use topic::{Order, Topic, TopicError, TopicOverflow, TopicStats, WeakTopic};

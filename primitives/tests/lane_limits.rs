@@ -121,7 +121,7 @@ fn errors_speak_without_the_value() {
     let closed = corelane_primitives::Closed(Mute);
     assert_eq!(
         format!("{closed} {closed:?}"),
-        "the other end is gone Closed(..)"
+        "it is closed, or the other end is gone Closed(..)"
     );
     let Full(Mute) = full;
     let Mute = closed.into_inner();

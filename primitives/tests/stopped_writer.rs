@@ -2,7 +2,7 @@
 //!
 //! This program starts itself again as a child, and stops the child's writer as a debugger does:
 //! after each instruction that locks memory, and at [`PLACES`] others. Each time another thread of
-//! the child must set, read and take from its feed as if nobody else were there.
+//! the child must set, read, take from its feed and close as if nobody else were there.
 #![cfg(all(target_arch = "x86_64", not(corelane_loom)))]
 #![allow(clippy::unwrap_used)]
 
@@ -14,7 +14,8 @@ use nix::unistd::{Pid, gettid};
 use std::io::{BufRead, BufReader, Lines, Write};
 use std::os::unix::process::parent_id;
 use std::process::{ChildStdin, Command, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::Duration;
@@ -22,6 +23,8 @@ use std::time::Duration;
 const CHILD: &str = "CORELANE_STOPPED_WRITER";
 /// How many places, besides those behind a lock, the writer is stopped at.
 const PLACES: usize = 10;
+/// More rounds than there are places.
+const ROUNDS_MAX: usize = 256;
 /// Instructions after which a set is taken for endless.
 const STEPS_MAX: usize = 1_000_000;
 /// How long a round may take on a machine that is busy with other things.
@@ -68,40 +71,95 @@ fn take_all(feed: &mut Feed<u64>) -> Vec<u64> {
     std::iter::from_fn(|| feed.try_next().ok()).collect()
 }
 
-fn subscription_work(overflow: Overflow) -> Work {
-    let subscription = Subscription::new(0, 8, overflow);
-    let mut feed = subscription.changes();
-    let writer = subscription.clone();
+/// What the others do first while a writer stands still: whoever comes finishes its change.
+#[derive(Clone, Copy, PartialEq)]
+enum First {
+    Set,
+    Take,
+    Close,
+}
+
+/// A subscription for each round, since a round closes it.
+fn subscription_work(overflow: Overflow, first: First) -> Work {
+    let subscriptions = Vec::from_iter((0..ROUNDS_MAX).map(|_| {
+        let subscription = Subscription::new(0, 8, overflow);
+        // The first changes allocate.
+        for value in 1..=16 {
+            assert!(subscription.changes().try_next().is_ok());
+            subscription.try_set(value).unwrap();
+        }
+        subscription
+    }));
+    let feeds = Vec::from_iter(subscriptions.iter().map(|subscription| {
+        let mut feed = subscription.changes();
+        assert_eq!(feed.try_next(), Ok(16));
+        feed
+    }));
+    let (writers, current) = (subscriptions.clone(), Arc::new(AtomicUsize::new(0)));
+    let own = Arc::clone(&current);
+    let mut rounds = subscriptions.into_iter().zip(feeds);
     Work {
         set: Box::new(move || {
-            // At the end it runs on alone, with nobody to make room.
-            let answer = writer.try_set(7);
+            // Closed meanwhile, or at the end, when it runs on alone with nobody to make room.
+            let answer = writers[own.load(Ordering::Relaxed)].try_set(7);
             assert!(!matches!(answer, Err(TrySetError::Busy(_))));
         }),
         round: Box::new(move |number| {
-            // What the writer has set before this round.
-            let before = subscription.version();
-            take_all(&mut feed);
-            for value in [number, number + 1] {
-                subscription.try_set(value).unwrap();
-                assert_eq!(subscription.get_cloned(), value);
-                assert_eq!(take_all(&mut feed), [value]);
-            }
-            assert_eq!(subscription.version().number(), before.number() + 2);
-            assert_eq!(subscription.changes().try_next(), Ok(number + 1));
+            let (subscription, feed) = rounds.next().unwrap();
+            subscription_round(&subscription, feed, first, number);
+            current.fetch_add(1, Ordering::Relaxed);
         }),
     }
 }
 
+fn subscription_round(
+    subscription: &Subscription<u64>,
+    mut feed: Feed<u64>,
+    first: First,
+    number: u64,
+) {
+    // What the writer has set before this round.
+    let before = subscription.version().number();
+    if first == First::Take {
+        assert!(take_all(&mut feed).iter().all(|value| *value == 7));
+    }
+    let mut last = subscription.get_cloned();
+    if first != First::Close {
+        for value in [number, number + 1] {
+            last = value;
+            subscription.try_set(value).unwrap();
+            assert_eq!(subscription.get_cloned(), value);
+        }
+        let taken = take_all(&mut feed);
+        assert!(taken.ends_with(&[number, number + 1]), "{taken:?}");
+        assert_eq!(subscription.version().number(), before + 2);
+        assert_eq!(subscription.changes().try_next(), Ok(number + 1));
+    }
+    subscription.close();
+    assert_eq!(subscription.try_set(9), Err(TrySetError::Closed(9)));
+    let taken = take_all(&mut feed).len() as u64;
+    let news = subscription.version().number() - 16;
+    assert_eq!(taken, if first == First::Close { news } else { 0 });
+    let stats = feed.stats();
+    assert_eq!((stats.delivered, stats.dropped), (1 + news, 0));
+    assert_eq!(feed.try_next(), Err(NextError::Closed));
+    let mut late = subscription.changes();
+    assert_eq!(
+        (take_all(&mut late), subscription.get_cloned()),
+        (vec![last], last)
+    );
+}
+
 fn work(name: &str) -> Work {
     signal_work(name).unwrap_or_else(|| {
-        subscription_work(match name {
-            "backpressure" => Overflow::Backpressure,
-            "drop_new" => Overflow::DropNew,
-            "drop_oldest" => Overflow::DropOldest,
-            "fail" => Overflow::Fail,
+        let (overflow, first) = match name {
+            "backpressure" => (Overflow::Backpressure, First::Set),
+            "drop_new" => (Overflow::DropNew, First::Take),
+            "drop_oldest" => (Overflow::DropOldest, First::Close),
+            "fail" => (Overflow::Fail, First::Set),
             other => panic!("no work is named {other}"),
-        })
+        };
+        subscription_work(overflow, first)
     })
 }
 

@@ -68,6 +68,11 @@
 //! [`Remote`] stands for one value that stays where it is. A [`ServiceGroup`] bounds how many calls
 //! a shard has with another one at a time.
 //!
+//! What all shards share comes from the crate `corelane-primitives`, whose parts work on any
+//! executor: the latest value (`Signal`), every change of one (`Subscription`), every message to
+//! all (`Topic`), work from many to one (`channel`, `Ring`). What of them ends by time takes the
+//! clock of the shards, [`time::ShardTimers`].
+//!
 //! For a stream of values take a [`lane`](lane()): a bounded ring with one sender and one receiver.
 //! A value costs a small part of a call (bench rows `mesh_one_way` and `submit_spin`), and the
 //! other end is told once a turn.

@@ -1,5 +1,6 @@
 //! What a channel answers besides items. A value that was refused always comes back.
 
+use crate::Closed;
 use std::error::Error;
 use std::fmt;
 
@@ -38,6 +39,12 @@ impl<T> SendError<T> {
     /// Whether no later send can succeed.
     pub fn is_closed(&self) -> bool {
         matches!(self, Self::Closed(_))
+    }
+}
+
+impl<T> From<Closed<T>> for SendError<T> {
+    fn from(Closed(value): Closed<T>) -> Self {
+        Self::Closed(value)
     }
 }
 

@@ -58,7 +58,8 @@ impl<'a, T, P: Passage<T>> Permits<'a, T, P> {
             return Err(SendError::Full(value));
         }
         self.left -= 1;
-        self.shared.push(value)
+        let sent = self.shared.push(value);
+        sent.map_err(SendError::from)
     }
 
     /// How many places are left.

@@ -92,9 +92,7 @@ pub(super) struct Sending<'a, T, P: Passage<T>> {
     sender: &'a Sender<T, P>,
     /// Gone once it has ended.
     value: Option<T>,
-    timeout: Duration,
     turn: Turn,
-    alarm: Option<Alarm>,
 }
 
 /// The value is never pinned.
@@ -102,54 +100,35 @@ impl<T, P: Passage<T>> Unpin for Sending<'_, T, P> {}
 
 impl<'a, T, P: Passage<T>> Sending<'a, T, P> {
     #[inline]
-    pub(super) fn new(sender: &'a Sender<T, P>, value: T, timeout: Duration) -> Self {
+    pub(super) fn new(sender: &'a Sender<T, P>, value: T) -> Self {
         Self {
             sender,
             value: Some(value),
-            timeout,
             turn: Turn::default(),
-            alarm: None,
         }
     }
 
     #[inline]
-    pub(super) fn poll_send(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), SendError<T>>> {
-        if self.timeout != Duration::MAX && self.alarm.is_none() {
-            let Some(timers) = self.sender.shared.clock.timers() else {
-                return Poll::Ready(Err(SendError::NoTimers(self.take())));
-            };
-            self.alarm = Some(Alarm::new(timers, self.timeout));
-        }
+    pub(super) fn poll_send(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Closed<T>>> {
         if self.sender.place.has_left() {
-            return Poll::Ready(Err(SendError::Closed(self.take())));
+            return Poll::Ready(Err(Closed(self.take())));
         }
         let shared = &*self.sender.shared;
-        match self.turn.poll(shared, &self.sender.run, 1, cx) {
-            Poll::Ready(taken) => {
-                let value = self.take();
-                let sent = match taken {
-                    // First the value, then others: their wakers may panic.
-                    Ok(()) => shared.push(value),
-                    Err(Closed(())) => Err(SendError::Closed(value)),
-                };
-                self.turn.leave(shared);
-                self.alarm = None;
-                Poll::Ready(sent)
-            }
-            Poll::Pending => {
-                let alarm = self.alarm.as_mut();
-                if alarm.is_some_and(|alarm| alarm.poll(cx).is_ready()) {
-                    return Poll::Ready(Err(self.time_out()));
-                }
-                Poll::Pending
-            }
-        }
+        let taken = ready!(self.turn.poll(shared, &self.sender.run, 1, cx));
+        let value = self.take();
+        let sent = match taken {
+            // First the value, then others: their wakers may panic.
+            Ok(()) => shared.push(value),
+            Err(Closed(())) => Err(Closed(value)),
+        };
+        self.turn.leave(shared);
+        Poll::Ready(sent)
     }
 
     /// Ends the wait without having sent.
-    pub(super) fn time_out(&mut self) -> SendError<T> {
+    pub(super) fn give_up(&mut self) -> T {
         self.turn.leave(&self.sender.shared);
-        SendError::TimedOut(self.take())
+        self.take()
     }
 
     fn take(&mut self) -> T {
@@ -163,6 +142,48 @@ impl<T, P: Passage<T>> Drop for Sending<'_, T, P> {
     #[inline]
     fn drop(&mut self) {
         self.turn.leave(&self.sender.shared);
+    }
+}
+
+/// A send that waits for its place for a while.
+pub(super) struct TimedSending<'a, T, P: Passage<T>> {
+    sending: Sending<'a, T, P>,
+    timeout: Duration,
+    alarm: Option<Alarm>,
+}
+
+impl<'a, T, P: Passage<T>> TimedSending<'a, T, P> {
+    pub(super) fn new(sender: &'a Sender<T, P>, value: T, timeout: Duration) -> Self {
+        Self {
+            sending: Sending::new(sender, value),
+            timeout,
+            alarm: None,
+        }
+    }
+
+    pub(super) fn poll_send(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), SendError<T>>> {
+        let Self {
+            sending,
+            timeout,
+            alarm,
+        } = self;
+        if *timeout != Duration::MAX && alarm.is_none() {
+            let Some(timers) = sending.sender.shared.clock.timers() else {
+                return Poll::Ready(Err(SendError::NoTimers(sending.take())));
+            };
+            *alarm = Some(Alarm::new(timers, *timeout));
+        }
+        if let Poll::Ready(sent) = sending.poll_send(cx) {
+            *alarm = None;
+            return Poll::Ready(sent.map_err(SendError::from));
+        }
+        let is_over = alarm
+            .as_mut()
+            .is_some_and(|alarm| alarm.poll(cx).is_ready());
+        match is_over {
+            true => Poll::Ready(Err(SendError::TimedOut(sending.give_up()))),
+            false => Poll::Pending,
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::passage::{AsIs, Passage};
 use super::permits::Permits;
-use super::send::{Ending, Reserving, Sending};
+use super::send::{Ending, Reserving, Sending, TimedSending};
 use super::shared::{Credit, Run, Shared};
 use super::sink::Place;
 use super::weak::WeakSender;
@@ -21,7 +21,7 @@ use thread_aware::{ThreadAware, affinity::Affinity};
 /// reserves one place when it is ready, and gives it back when it is dropped.
 ///
 /// A send takes one of the channel's places and one position of its ring, and wakes the receiver
-/// if that sleeps: three compare-exchanges and a fence. Who finds no place waits, and is served in
+/// if that sleeps: two compare-exchanges and a fence. Who finds no place waits, and is served in
 /// the order of coming; each wait allocates its place on the list. In a channel of 64 places or
 /// more a handle whose turn has come may send up to 64 items before it stands in line again, as
 /// long as there is room beyond what others were granted, so that a full channel costs one wait a
@@ -76,7 +76,10 @@ impl<T, P: Passage<T>> Sender<T, P> {
     #[inline]
     pub fn try_send(&self, value: T) -> Result<(), SendError<T>> {
         match self.try_take(1) {
-            Credit::Taken => self.shared.push(value),
+            Credit::Taken => {
+                let sent = self.shared.push(value);
+                sent.map_err(SendError::from)
+            }
             Credit::Full => Err(SendError::Full(value)),
             Credit::Closed => Err(SendError::Closed(value)),
         }
@@ -96,11 +99,8 @@ impl<T, P: Passage<T>> Sender<T, P> {
     /// drops the value, and passes on the place that it was granted; to keep the value, wait for
     /// [`reserve`](Self::reserve) and send then.
     pub fn send(&self, value: T) -> impl Future<Output = Result<(), Closed<T>>> {
-        let mut sending = Sending::new(self, value, Duration::MAX);
-        std::future::poll_fn(move |cx| {
-            let sent = sending.poll_send(cx);
-            sent.map(|sent| sent.map_err(|refused| Closed(refused.into_inner())))
-        })
+        let mut sending = Sending::new(self, value);
+        std::future::poll_fn(move |cx| sending.poll_send(cx))
     }
 
     /// [`send`](Self::send) for `timeout` at most; `Duration::MAX` waits as long as it takes.
@@ -121,7 +121,7 @@ impl<T, P: Passage<T>> Sender<T, P> {
         value: T,
         timeout: Duration,
     ) -> impl Future<Output = Result<(), SendError<T>>> {
-        let mut sending = Sending::new(self, value, timeout);
+        let mut sending = TimedSending::new(self, value, timeout);
         std::future::poll_fn(move |cx| sending.poll_send(cx))
     }
 
@@ -153,9 +153,11 @@ impl<T, P: Passage<T>> Sender<T, P> {
     /// # drop(receiver);
     /// ```
     pub fn blocking_send_timeout(&self, value: T, timeout: Duration) -> Result<(), SendError<T>> {
-        let mut sending = Sending::new(self, value, Duration::MAX);
-        let sent = block_on_for(std::future::poll_fn(|cx| sending.poll_send(cx)), timeout);
-        sent.unwrap_or_else(|| Err(sending.time_out()))
+        let mut sending = Sending::new(self, value);
+        match block_on_for(std::future::poll_fn(|cx| sending.poll_send(cx)), timeout) {
+            Some(sent) => sent.map_err(SendError::from),
+            None => Err(SendError::TimedOut(sending.give_up())),
+        }
     }
 
     /// Takes `count` places as soon as there are as many, and gives them as permits.

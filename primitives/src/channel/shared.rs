@@ -7,9 +7,8 @@ use crate::panics::Panics;
 use crate::sync::{AtomicU64, Ordering, pause};
 use crate::timers::Clock;
 use crate::waiters::WaitList;
-use crate::{ChannelError, PushError, RingError, SendError};
+use crate::{ChannelError, Closed, PushError, RingError};
 use std::sync::Arc as StdArc;
-use std::time::Duration;
 
 /// Items that a handle which has waited may send in one turn.
 const RUN: usize = 64;
@@ -63,8 +62,7 @@ impl<T, P: Passage<T>> Shared<T, P> {
             _ => capacity.checked_next_power_of_two(),
         };
         let slots = slots.ok_or(ChannelError::Capacity(capacity))?;
-        // A claim is never held here, so there is nothing to step over.
-        let made = Ring::builder(slots).skip_after(Duration::MAX).build();
+        let made = Ring::builder(slots).without_claims().build();
         let (ring, consumer) = made.map_err(|error| match error {
             RingError::Memory(_) => ChannelError::Memory(capacity),
             _ => ChannelError::Capacity(capacity),
@@ -195,7 +193,7 @@ impl<T, P: Passage<T>> Shared<T, P> {
 
     /// Sends `value` on a credit that the caller has taken, and that is the item's from now on.
     #[inline]
-    pub(super) fn push(&self, value: T) -> Result<(), SendError<T>> {
+    pub(super) fn push(&self, value: T) -> Result<(), Closed<T>> {
         let mut item = P::pack(value);
         loop {
             match self.ring.push(item) {
@@ -208,7 +206,7 @@ impl<T, P: Passage<T>> Shared<T, P> {
                 }
                 Err(refused) => {
                     self.give(1);
-                    return Err(SendError::Closed(P::refuse(refused.into_inner())));
+                    return Err(Closed(P::refuse(refused.into_inner())));
                 }
             }
         }

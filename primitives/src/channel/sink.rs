@@ -4,7 +4,7 @@ use super::passage::Passage;
 use super::send::Turn;
 use super::sender::Sender;
 use super::shared::{Credit, Shared};
-use crate::SendError;
+use crate::{Closed, SendError};
 use futures_sink::Sink;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -53,6 +53,9 @@ impl Place {
 ///
 /// A refused value comes back in the error; `None` when `poll_ready` finds the channel closed.
 /// `start_send` without `poll_ready` takes a place if there is one that nobody waits for.
+///
+/// `SinkExt::close(&mut sender)` is this close, of one handle; [`Sender::close`] is that of the
+/// channel.
 impl<T, P: Passage<T>> Sink<T> for Sender<T, P> {
     type Error = SendError<Option<T>>;
 
@@ -84,7 +87,7 @@ impl<T, P: Passage<T>> Sink<T> for Sender<T, P> {
         match taken {
             Credit::Taken => shared
                 .push(value)
-                .map_err(|refused| SendError::Closed(Some(refused.into_inner()))),
+                .map_err(|Closed(value)| SendError::Closed(Some(value))),
             Credit::Full => Err(SendError::Full(Some(value))),
             Credit::Closed => Err(SendError::Closed(Some(value))),
         }

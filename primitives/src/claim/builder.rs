@@ -1,5 +1,6 @@
 //! The settings of a ring.
 
+use super::shared::Claims;
 use super::{Ring, RingConsumer};
 use crate::RingError;
 use crate::timers::{Clock, Timers, nanos};
@@ -27,6 +28,7 @@ pub struct RingBuilder<T> {
     skip_after: Duration,
     timers: Option<Arc<dyn Timers>>,
     sequence: u64,
+    holds_claims: bool,
     values: PhantomData<fn() -> T>,
 }
 
@@ -37,6 +39,7 @@ impl<T> RingBuilder<T> {
             skip_after: SKIP_AFTER,
             timers: None,
             sequence: 0,
+            holds_claims: true,
             values: PhantomData,
         }
     }
@@ -61,6 +64,13 @@ impl<T> RingBuilder<T> {
         self
     }
 
+    /// Nobody calls [`Ring::claim`], so nothing is ever stepped over, and a push need not ask for
+    /// its slot (bench rows `mpsc_N`).
+    pub(crate) fn without_claims(mut self) -> Self {
+        self.holds_claims = false;
+        self
+    }
+
     /// The first position, modulo 2^62, where positions wrap; so that tests reach the wrap.
     #[doc(hidden)]
     pub fn start_sequence(mut self, sequence: u64) -> Self {
@@ -76,8 +86,13 @@ impl<T> RingBuilder<T> {
     /// [`RingError::Memory`] if the slots cannot be allocated.
     pub fn build(self) -> Result<(Ring<T>, RingConsumer<T>), RingError> {
         let clock = Clock::new(self.timers);
-        let skip_after_ns = nanos(self.skip_after);
-        Ring::with_settings(self.capacity, self.sequence, clock, skip_after_ns)
+        let claims = match self.holds_claims {
+            true => Claims::Held {
+                skip_after_ns: nanos(self.skip_after),
+            },
+            false => Claims::Filled,
+        };
+        Ring::with_settings(self.capacity, self.sequence, clock, claims)
     }
 }
 

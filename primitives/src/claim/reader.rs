@@ -134,11 +134,11 @@ impl<T> Reader<T> {
         let end = self.shared.tail();
         while self.head != end {
             match self.shared.slots.look(self.head) {
-                Found::Free => self.shared.step_over_now(self.head),
+                Found::Free if !self.shared.fills_all() => self.shared.step_over_now(self.head),
                 Found::Skipped => self.pass(),
                 Found::Value => each(self.next().expect("it was just seen")),
                 // It goes with the last handle.
-                Found::Writing => self.head = self.head.wrapping_add(STEP),
+                Found::Free | Found::Writing => self.head = self.head.wrapping_add(STEP),
             }
         }
     }

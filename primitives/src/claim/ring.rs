@@ -3,7 +3,7 @@
 use super::builder::RingBuilder;
 use super::consumer::RingConsumer;
 use super::held::Claim;
-use super::shared::Shared;
+use super::shared::{Claims, Shared};
 use crate::sync::Arc;
 use crate::timers::Clock;
 use crate::{PushError, RingError};
@@ -79,9 +79,9 @@ impl<T> Ring<T> {
         capacity: usize,
         sequence: u64,
         clock: Clock,
-        skip_after_ns: u64,
+        claims: Claims,
     ) -> Result<(Self, RingConsumer<T>), RingError> {
-        let shared = Arc::new(Shared::new(capacity, sequence, clock, skip_after_ns)?);
+        let shared = Arc::new(Shared::new(capacity, sequence, clock, claims)?);
         let consumer = RingConsumer::new(Arc::clone(&shared));
         Ok((Self { shared }, consumer))
     }

@@ -6,7 +6,7 @@ use crate::drain::DrainTime;
 use crate::pad::CachePadded;
 use crate::panics::Panics;
 use crate::park::Parker;
-use crate::sync::{AtomicU64, Ordering};
+use crate::sync::{AtomicU64, Ordering, Site, fence};
 use crate::timers::Clock;
 use crate::waiters::WaitList;
 use crate::{PushError, RingError};
@@ -36,6 +36,16 @@ struct Counts {
     reclaimed: AtomicU64,
 }
 
+/// How long a place may be claimed and not begun to be written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Claims {
+    /// As long as who has it likes, or others have patience.
+    Held { skip_after_ns: u64 },
+    /// Who claims it fills it at once. Nobody steps over it, so it needs no compare-exchange to be
+    /// begun (bench rows `mpsc_N`).
+    Filled,
+}
+
 pub(super) struct Shared<T> {
     /// The next place to be claimed, with CLOSED: who claims reads both with one access.
     tail: CachePadded<AtomicU64>,
@@ -49,7 +59,7 @@ pub(super) struct Shared<T> {
     pub(super) slots: Slots<T>,
     pub(super) drain: DrainTime,
     pub(super) clock: Clock,
-    skip_after_ns: u64,
+    claims: Claims,
     /// The place of the first position.
     start: u64,
 }
@@ -60,7 +70,7 @@ impl<T> Shared<T> {
         capacity: usize,
         sequence: u64,
         clock: Clock,
-        skip_after_ns: u64,
+        claims: Claims,
     ) -> Result<Self, RingError> {
         let start = sequence.wrapping_mul(STEP);
         Ok(Self {
@@ -84,7 +94,7 @@ impl<T> Shared<T> {
             slots: Slots::new(capacity, start)?,
             drain: DrainTime::new(),
             clock,
-            skip_after_ns,
+            claims,
             start,
         })
     }
@@ -132,15 +142,25 @@ impl<T> Shared<T> {
                 Ok(place) => place,
                 Err(refusal) => return Err(refusal.map(|()| value)),
             };
-            if self.slots.begin(place) {
-                // SAFETY: Valid: the place has just been begun. Exclusive: by this call, which
-                // fills it once.
+            if self.fills_all() || self.slots.begin(place) {
+                // SAFETY: Valid: the place has just been begun, or nobody but who has claimed it
+                // ever changes its slot. Exclusive: by this call, which fills it once.
                 unsafe { self.slots.fill(place, value) };
-                self.consumer.wake();
+                self.wake_consumer();
                 return Ok(());
             }
             // The thread stood still between the claim and here for longer than `skip_after`.
             self.counts.reclaimed.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Wakes the consumer if it sleeps, after the news of this thread.
+    #[inline(always)]
+    fn wake_consumer(&self) {
+        fence(Site::ParkWakeFence);
+        // One load here, and the rest out of line: most pushes meet a consumer that is awake.
+        if self.consumer.looks_parked() {
+            self.consumer.wake_after_fence();
         }
     }
 
@@ -177,12 +197,13 @@ impl<T> Shared<T> {
     /// enough; otherwise tells when that will be. It may have been written meanwhile, too.
     #[cold]
     pub(super) fn step_over(&self, place: u64) -> Result<(), u64> {
-        if self.skip_after_ns == u64::MAX {
-            return Err(u64::MAX);
-        }
+        let skip_after_ns = match self.claims {
+            Claims::Held { skip_after_ns } if skip_after_ns < u64::MAX => skip_after_ns,
+            _ => return Err(u64::MAX),
+        };
         let now_ns = self.clock.now_ns();
         let since_ns = self.sight.since(place, now_ns);
-        let due_ns = since_ns.saturating_add(self.skip_after_ns);
+        let due_ns = since_ns.saturating_add(skip_after_ns);
         if now_ns < due_ns {
             return Err(due_ns);
         }
@@ -195,6 +216,11 @@ impl<T> Shared<T> {
         if self.slots.skip(place) {
             self.counts.stepped_over.fetch_add(1, Ordering::Relaxed);
         }
+    }
+
+    /// Whether who has claimed a place is sure to fill it, and is waited for.
+    pub(super) fn fills_all(&self) -> bool {
+        self.claims == Claims::Filled
     }
 
     /// Ends all claims; whoever waits finds out.
@@ -240,6 +266,9 @@ impl<T> Shared<T> {
 
     /// Whether all producers are gone, so that a claim that is not begun never will be.
     pub(super) fn is_abandoned(&self) -> bool {
+        if self.fills_all() {
+            return false; // each that was made is filled, and nobody may come between
+        }
         // Relaxed: who steps over because of this still races for the slot's word.
         self.counts.producers.load(Ordering::Relaxed) == 0
     }

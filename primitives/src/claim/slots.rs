@@ -150,14 +150,15 @@ impl<T> Slots<T> {
     ///
     /// # Safety
     ///
-    /// The caller's `begin` of this place has succeeded, and this is its only fill.
+    /// The caller has claimed this place, this is its only fill, and nobody comes between: its
+    /// `begin` has succeeded, or nothing is ever stepped over.
     #[inline(always)]
     pub(super) unsafe fn fill(&self, place: u64, value: T) {
         let slot = self.slot(place);
         slot.value.with_mut(|cell| {
             // SAFETY: Valid: the cell lives in `self.slots`. Exclusive: by this function's contract
-            // the word says *writing*, which keeps out everybody else; the consumer was done with
-            // the slot before it stored *free* (Acquire in `room`).
+            // nobody else may write here or pass the place; the consumer was done with the slot
+            // before it stored *free* (Acquire in `room`).
             let cell = unsafe { &mut *cell };
             cell.write(value);
         });

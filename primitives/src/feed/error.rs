@@ -23,7 +23,8 @@ impl fmt::Display for FeedError {
 impl Error for FeedError {}
 
 /// Why [`Feed::try_next`](crate::Feed::try_next) or
-/// [`Feed::blocking_next`](crate::Feed::blocking_next) has no value.
+/// [`Feed::blocking_next`](crate::Feed::blocking_next), or those of a signal's
+/// [`Changes`](crate::Changes), have no value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NextError {
@@ -31,7 +32,7 @@ pub enum NextError {
     Empty,
     /// There will never be one: everything was taken, and the source is closed.
     Closed,
-    /// The feed has failed.
+    /// The feed has failed, as told once; then it is `Closed`. A signal's never does.
     Failed(FeedError),
 }
 
@@ -56,13 +57,15 @@ impl Error for NextError {
 
 /// What a feed has counted since it was made.
 ///
-/// The sum of the three is what was published to it; at its end the lag is 0.
+/// The sum of the three is what was published to it, with the value that a feed of a signal or a
+/// subscription starts with; at its end the lag is 0, unless it is dropped before.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FeedStats {
     /// Values that it has yielded.
     pub delivered: u64,
-    /// Values that it lost, by its overflow policy.
+    /// Values that it lost, by its overflow policy, or that a signal's feed skipped. One less when
+    /// a subscription's feed yields the last value after all, which it had dropped.
     pub dropped: u64,
     /// Values that it has room for and has not yielded.
     pub lag: u64,

@@ -25,8 +25,8 @@ pub type DetachedFeed<T> = Feed<T, Detached>;
 ///
 /// It is a stream of `Result<T, FeedError>` that ends when the source is closed and everything was
 /// taken, or after its error. Feeds of one shard share one copy of each value and clone out of it;
-/// they stay on their thread ([`detach`](Self::detach) makes one that may travel). Dropping a feed
-/// frees a publisher that waits for it.
+/// they stay on their thread ([`detach`](Self::detach) makes one that may travel, as an executor
+/// that moves tasks wants it). Dropping a feed frees a publisher that waits for it.
 ///
 /// Whichever feed of a shard is polled copies for all of its kind and wakes those that wait. Of
 /// those that wait by [`next`](Self::next) or [`next_batch`](Self::next_batch), publishers wake
@@ -172,7 +172,9 @@ impl<T: Clone + Send + Sync, P> Feed<T, P> {
         }
     }
 
-    /// How many values this feed has room for and has not yielded.
+    /// How many values this feed has room for and has not yielded: up to its capacity (for each
+    /// publishing shard, with [`Order::PerPublisher`](crate::Order::PerPublisher)), and one more
+    /// before a subscription's feed has yielded the value that it starts with.
     pub fn lag(&self) -> u64 {
         self.stats().lag
     }

@@ -12,6 +12,7 @@
 
 mod blocking;
 mod consumer;
+mod error;
 mod producer;
 mod read_chunk;
 mod shared;
@@ -20,6 +21,7 @@ mod wait;
 mod write_chunk;
 
 pub use consumer::Consumer;
+pub use error::LaneError;
 pub use producer::Producer;
 pub use read_chunk::ReadChunk;
 pub use shared::{lane, lane_with_start, try_lane};

@@ -1,22 +1,27 @@
 //! What the maker of a subscription chooses, and what a change answers.
 
-use crate::Version;
 use crate::topic::{CAPACITY_MAX, TopicOverflow};
+use crate::{Closed, Version};
 use std::error::Error;
 use std::fmt;
 
-/// What happens to a change for which a feed has no room. The state changes in any case.
+/// What happens to a change for which a feed has no room.
+///
+/// With [`Backpressure`](Self::Backpressure) it is made when there is room; with all others the
+/// state changes at once. The value that a feed starts with takes no room, and is always yielded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Overflow {
     /// The writer waits until every feed has room, or is gone. Nothing is lost.
     #[default]
     Backpressure,
-    /// The full feed does not get it: it keeps what it has, the oldest changes.
+    /// The full feed does not get it: it keeps what it has, the oldest changes. The last value of a
+    /// subscription that is closed it yields all the same.
     DropNew,
     /// The full feed loses its oldest change instead: it has the newest ones.
     DropOldest,
-    /// The full feed fails: it yields what it has, then its error. The writer is told.
+    /// The full feed fails: it yields what it has, then its error. The writer is told, once, and
+    /// looks at each feed for that.
     Fail,
 }
 
@@ -62,6 +67,22 @@ pub enum SetError<T = ()> {
     Overrun(Version),
 }
 
+impl<T> SetError<T> {
+    /// Gives the refused value back; `None` if it was set.
+    pub fn into_inner(self) -> Option<T> {
+        match self {
+            Self::Closed(value) => Some(value),
+            Self::Overrun(_) => None,
+        }
+    }
+}
+
+impl<T> From<Closed<T>> for SetError<T> {
+    fn from(Closed(value): Closed<T>) -> Self {
+        Self::Closed(value)
+    }
+}
+
 impl<T> fmt::Debug for SetError<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -96,6 +117,30 @@ pub enum TrySetError<T> {
     Closed(T),
     /// The value *was* set, as this version, and a feed without room for it has failed.
     Overrun(Version),
+}
+
+impl<T> TrySetError<T> {
+    /// Gives the refused value back; `None` if it was set.
+    pub fn into_inner(self) -> Option<T> {
+        match self {
+            Self::Full(value) | Self::Busy(value) | Self::Closed(value) => Some(value),
+            Self::Overrun(_) => None,
+        }
+    }
+
+    /// Whether no later change can succeed.
+    pub fn is_closed(&self) -> bool {
+        matches!(self, Self::Closed(_))
+    }
+}
+
+impl<T> From<SetError<T>> for TrySetError<T> {
+    fn from(error: SetError<T>) -> Self {
+        match error {
+            SetError::Closed(value) => Self::Closed(value),
+            SetError::Overrun(version) => Self::Overrun(version),
+        }
+    }
 }
 
 impl<T> fmt::Debug for TrySetError<T> {

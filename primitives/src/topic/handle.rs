@@ -1,9 +1,10 @@
 //! The publishers' end of a topic.
 
+use super::error::TopicError;
 use super::log::{Bell, Refusal};
 use super::pool::Spare;
 use super::publish::{Publish, PublishBatch};
-use super::settings::{CAPACITY_MAX, Order, TopicError, TopicOverflow};
+use super::settings::{CAPACITY_MAX, Order, TopicOverflow};
 use super::stripes::{Stripes, Writer};
 use crate::block::block_on_for;
 use crate::feed::{Feed, OnShard, Source as FeedSource};
@@ -389,7 +390,8 @@ impl<T> fmt::Debug for WeakTopic<T> {
 pub struct TopicStats {
     /// Values that were published while there was a feed.
     pub published: u64,
-    /// Turns of the control plane: a shard's first feed of a kind came, or its last one went.
+    /// Turns of the control plane: a shard's first feed of a kind came, or its last one went; with
+    /// [`Order::PerPublisher`] one for each of 16 logs.
     pub control_turns: u64,
     /// Looks over the subscribed shards for sleeping ones, after a publish.
     pub scans: u64,

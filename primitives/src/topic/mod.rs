@@ -59,6 +59,7 @@ mod copies;
 mod cursor;
 mod cursors;
 mod detach;
+mod error;
 mod handle;
 mod join;
 mod local;
@@ -72,8 +73,9 @@ mod stripes;
 mod word;
 
 pub(crate) use cursors::Cursors;
+pub use error::{TopicError, TryPublishError};
 pub use handle::{Topic, TopicStats, WeakTopic};
 pub(crate) use log::{Bell, Log};
 pub(crate) use pool::Spare;
 pub(crate) use settings::CAPACITY_MAX;
-pub use settings::{Order, TopicError, TopicOverflow};
+pub use settings::{Order, TopicOverflow};

@@ -1,8 +1,5 @@
 //! What the maker of a topic chooses.
 
-use std::error::Error;
-use std::fmt;
-
 /// The most values that a topic keeps, and that a feed may be behind.
 pub(crate) const CAPACITY_MAX: usize = 1 << 20;
 
@@ -29,41 +26,8 @@ pub enum Order {
     /// Each publishing shard's values in their order, and no order between those of two shards.
     ///
     /// Shards append to logs of their own, up to 16; beyond that, several share one. A capacity
-    /// then counts for each log. Publishers never meet, but a feed looks at all logs and, when it
-    /// waits, waits at each. A shard is an affinity, or else a thread: a task that moves between
+    /// then counts for each log, and memory is 16 times as much. Publishers seldom meet, but a feed
+    /// looks at all logs. A shard is an affinity, or else a thread: a task that moves between
     /// threads has the order of each thread.
     PerPublisher,
 }
-
-/// Why a topic or a feed was not made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum TopicError {
-    /// The capacity of a topic, in values, is not from 1 to 2^20. The caller's fault.
-    Capacity(usize),
-    /// The capacity of a feed, in values, is not from 1 to the topic's. The caller's fault.
-    FeedCapacity {
-        /// What was asked for.
-        asked: usize,
-        /// The topic's capacity.
-        topic: usize,
-    },
-}
-
-impl fmt::Display for TopicError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Capacity(values) => {
-                write!(f, "topic capacity {values} is not from 1 to {CAPACITY_MAX}")
-            }
-            Self::FeedCapacity { asked, topic } => {
-                write!(
-                    f,
-                    "feed capacity {asked} is not from 1 to the topic's {topic}"
-                )
-            }
-        }
-    }
-}
-
-impl Error for TopicError {}

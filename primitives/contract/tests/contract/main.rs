@@ -26,6 +26,7 @@ mod bounded;
 mod channel;
 mod futures;
 mod hosts;
+mod idle;
 mod lane;
 mod random;
 mod ring;
