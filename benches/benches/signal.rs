@@ -17,6 +17,24 @@ macro_rules! rows {
             let signal = $make(value(7));
             bencher.iter(|| assert_eq!(number(&*black_box(&signal).get()), 7));
         });
+        group.bench_function("replica_get", |bencher| {
+            let mut replica = $make(value(7)).replica();
+            bencher.iter(|| assert_eq!(number(&*black_box(&mut replica).get()), 7));
+        });
+        group.bench_function("replica_look", |bencher| {
+            let mut replica = $make(value(7)).replica();
+            bencher.iter(|| assert_eq!(number(&**black_box(&mut replica).look()), 7));
+        });
+        group.bench_function("replica_get_after_set", |bencher| {
+            let signal = $make(value(0));
+            let mut replica = signal.replica();
+            let mut next = 0;
+            bencher.iter(|| {
+                next += 1;
+                assert!(signal.set(value(black_box(next))).is_ok());
+                assert_eq!(number(&*replica.get()), next);
+            });
+        });
         group.bench_function("get_cloned", |bencher| {
             let signal = $make(value(7));
             bencher.iter(|| assert_eq!(number(&black_box(&signal).get_cloned()), 7));

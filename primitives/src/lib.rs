@@ -175,6 +175,11 @@
 //! type; [`Signal::plain`] keeps up to 64 bytes without pointers in place, where a set allocates
 //! nothing.
 //!
+//! A reader that looks often makes a [`Replica`] ([`Signal::replica`]): one load tells it whether
+//! the value that it keeps is still the latest, and [`Replica::look`] lends it without a count. Of
+//! a plain signal each replica has a copy of its own, so that [`Replica::get`] on one core writes
+//! to no line of another.
+//!
 //! A [`Subscription`] reads as a signal does, but its feeds get every change, without a gap behind
 //! the value that they start with. [`Overflow`] says what happens when one is full: by default the
 //! writer waits.
@@ -296,7 +301,8 @@ pub use ring64::{
     RingChannelBuilder, RingChannelRun, RingChannelTask, Shards64,
 };
 pub use signal::{
-    Changes, DetachedChanges, Plain, PlainSignal, Shared, Signal, SignalStats, Version, WeakSignal,
+    Changes, DetachedChanges, Plain, PlainSignal, Replica, Shared, Signal, SignalStats, Version,
+    WeakSignal,
 };
 pub use subscription::{
     Overflow, SetError, Subscription, SubscriptionError, SubscriptionStats, TrySetError,

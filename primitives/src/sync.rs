@@ -14,7 +14,7 @@ pub(crate) use std::sync::atomic::Ordering;
 
 mod newest;
 
-pub(crate) use newest::Newest;
+pub(crate) use newest::{Followed, Home, Newest};
 
 macro_rules! sites {
     ($($(#[$doc:meta])* $site:ident = $name:literal,)+) => {

@@ -70,9 +70,24 @@ fn stream_left_alone_keeps_nobody_asleep() {
     signal::stream_left_alone_keeps_nobody_asleep();
 }
 
+// proves: S-5
+// proves: S-14
+// proves: S-15
+#[test]
+fn plain_replicas_see_what_was_acknowledged() {
+    signal::plain_replicas_see_what_was_acknowledged();
+}
+
+// proves: S-5
+// proves: S-14
+#[test]
+fn shared_replicas_see_what_was_acknowledged() {
+    signal::shared_replicas_see_what_was_acknowledged();
+}
+
 /// What is listed is what `loom_mutants.rs` runs.
 #[test]
 fn every_model_is_listed() {
     println!("models: {}", signal::MODELS.len());
-    assert_eq!(signal::MODELS.len(), 10);
+    assert_eq!(signal::MODELS.len(), 12);
 }

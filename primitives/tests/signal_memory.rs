@@ -59,6 +59,22 @@ fn sets_reads_and_waits_keep_no_memory() {
         (0, 0)
     );
 
+    let mut replica = plain.replica();
+    assert_eq!(*replica.get(), [1_000; 8]);
+    let of_gets = allocated(|| {
+        for _ in 0..1_000 {
+            assert_eq!(*replica.get(), **replica.look());
+        }
+    });
+    assert_eq!(of_gets, (0, 0), "a replica allocates once a change");
+    let of_looks = allocated(|| {
+        for value in 1..=1_000 {
+            plain.set([value; 8]).expect("the signal is open");
+            assert_eq!(**replica.look(), [value; 8]);
+        }
+    });
+    assert_eq!(of_looks, (1_000, 0), "a replica keeps one value");
+
     let shared = Signal::new(vec![0_u8; 1_000]);
     let _behind = shared.changes();
     let (_, kept) = allocated(|| {

@@ -64,7 +64,12 @@ macro_rules! stress {
                         scope.spawn(|| {
                             course.ready.wait();
                             let mut last = 0;
+                            let mut replica = signal.replica();
                             while !course.is_over() {
+                                let (version, line) = replica.look_versioned();
+                                assert_eq!(**line, [version.number(); 8]);
+                                assert!(line[0] >= last, "{line:?} after {last}");
+                                last = line[0];
                                 signal.read_versioned(|version, line| {
                                     assert_eq!(*line, [version.number(); 8]);
                                     assert!(line[0] >= last, "{line:?} after {last}");

@@ -15,7 +15,7 @@ const CAPACITY: usize = 256;
 const TURN: u64 = 64;
 
 /// An operation is `read`, which gives the number that it is called with.
-fn reads(ops: u64, hold: Hold, read: impl Fn() -> u64) -> Result<(), BenchError> {
+fn reads(ops: u64, hold: Hold, mut read: impl FnMut() -> u64) -> Result<(), BenchError> {
     let mut sum = 0_u64;
     for _ in 0..ops {
         sum = sum.wrapping_add(read());
@@ -42,6 +42,24 @@ pub(super) fn plain_read(ops: u64, hold: Hold) -> Result<(), BenchError> {
 pub(super) fn shared_get(ops: u64, hold: Hold) -> Result<(), BenchError> {
     let signal = Signal::new(7_u64);
     reads(ops, hold, || *std::hint::black_box(&signal).get())
+}
+
+/// An operation: a counted reference is taken from a plain signal's replica.
+pub(super) fn plain_replica_get(ops: u64, hold: Hold) -> Result<(), BenchError> {
+    let mut replica = Signal::plain(7_u64).replica();
+    reads(ops, hold, || *std::hint::black_box(&mut replica).get())
+}
+
+/// An operation: a counted reference is taken from a shared signal's replica.
+pub(super) fn shared_replica_get(ops: u64, hold: Hold) -> Result<(), BenchError> {
+    let mut replica = Signal::new(7_u64).replica();
+    reads(ops, hold, || *std::hint::black_box(&mut replica).get())
+}
+
+/// An operation: a shared signal's replica lends the value.
+pub(super) fn shared_replica_look(ops: u64, hold: Hold) -> Result<(), BenchError> {
+    let mut replica = Signal::new(7_u64).replica();
+    reads(ops, hold, || **std::hint::black_box(&mut replica).look())
 }
 
 /// An operation: a shared signal is read.

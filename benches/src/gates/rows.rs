@@ -67,9 +67,24 @@ pub const ROWS: &[GateRow] = &[
         primitives::plain_get_cloned,
     ),
     row("signal_plain_read_64", STEADY, primitives::plain_read),
+    row(
+        "signal_plain_replica_get",
+        STEADY,
+        primitives::plain_replica_get,
+    ),
     row("signal_plain_set", STEADY, primitives::plain_set),
     row("signal_shared_get", STEADY, primitives::shared_get),
     row("signal_shared_read", STEADY, primitives::shared_read),
+    row(
+        "signal_shared_replica_get",
+        STEADY,
+        primitives::shared_replica_get,
+    ),
+    row(
+        "signal_shared_replica_look",
+        STEADY,
+        primitives::shared_replica_look,
+    ),
     row("signal_shared_set", STEADY, primitives::shared_set),
     row(
         "topic_publish_drain",

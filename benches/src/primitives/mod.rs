@@ -1,9 +1,9 @@
 //! Signals, subscriptions, channels and topics, in Datum's own shape and with live feeds.
 //!
 //! `corelane` is the form that we would take in the row; the others stand beside it: `-shared`, a
-//! signal of any type, `-plain`, one that keeps its number in place, `-next`, one value a call
-//! instead of a batch, and `-two-shards`, a consumer on a core of its own. Tasks run on shards, and
-//! feeds stay on theirs.
+//! signal of any type, `-plain`, one that keeps its number in place, `-replica`, one of which each
+//! reader has a replica, `-next`, one value a call instead of a batch, and `-two-shards`, a
+//! consumer on a core of its own. Tasks run on shards, and feeds stay on theirs.
 
 mod actor;
 mod changes;
@@ -17,13 +17,14 @@ use corelane_bench_harness::{
     get_arc_entries, get_entries, live_entries, lossless_entries, overflow_new_entries,
     overflow_oldest_entries, queue_entries, set_entries, topic_entries, watch_entries,
 };
+use corelane_primitives::{PlainSignal, Signal};
 
 use crate::WHO;
 use crate::rings::Shard;
 use changes::{Batches, Singly};
 use messages::{All, AllSingly, Newest, Oldest};
 use queue::Queue;
-use state::{Plain, Shared};
+use state::{Plain, Replicas, Shared};
 
 /// Values that one call takes.
 const BATCH: usize = 256;
@@ -34,8 +35,10 @@ pub(crate) fn entries() -> Vec<Entry> {
     [
         get_entries::<Plain>(WHO),
         get_entries::<Shared>(&shared),
-        get_arc_entries::<Shared>(WHO),
+        get_arc_entries::<Replicas<PlainSignal<u64>>>(WHO),
         get_arc_entries::<Plain>(&format!("{WHO}-plain")),
+        get_arc_entries::<Shared>(&shared),
+        get_arc_entries::<Replicas<Signal<u64>>>(&format!("{shared}-replica")),
         live_entries::<Hosted<Plain, Shard>>(WHO),
         live_entries::<Hosted<Shared, Shard>>(&shared),
         set_entries::<Hosted<Plain, Shard>>(WHO),

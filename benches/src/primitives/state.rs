@@ -3,7 +3,7 @@
 use std::ops::Deref;
 
 use corelane_bench_harness::{Latest, LatestArc, Source};
-use corelane_primitives::{Changes, PlainSignal, Signal};
+use corelane_primitives::{Changes, PlainSignal, Replica, Signal};
 
 /// What keeps a number in place.
 pub(super) type Plain = State<PlainSignal<u64>>;
@@ -13,6 +13,29 @@ pub(super) type Shared = State<Signal<u64>>;
 /// A signal.
 #[derive(Clone)]
 pub(super) struct State<S>(S);
+
+/// A signal of which each reader has a replica.
+#[derive(Clone)]
+pub(super) struct Replicas<S>(State<S>);
+
+impl<S: Clone + Send + 'static> Latest for Replicas<S>
+where
+    State<S>: Latest,
+{
+    fn with(value: u64) -> Self {
+        Self(State::with(value))
+    }
+
+    #[inline]
+    fn get(&self) -> u64 {
+        self.0.get()
+    }
+
+    #[inline]
+    fn set(&self, value: u64) -> bool {
+        self.0.set(value)
+    }
+}
 
 macro_rules! state {
     ($signal:ty, $make:expr, $feed:ty) => {
@@ -37,9 +60,28 @@ macro_rules! state {
         }
 
         impl LatestArc for State<$signal> {
+            type Reader = $signal;
+
+            fn reader(self) -> $signal {
+                self.0
+            }
+
             #[inline]
-            fn get_arc(&self) -> impl Deref<Target = u64> {
-                self.0.get()
+            fn get_arc(signal: &mut $signal) -> impl Deref<Target = u64> {
+                signal.get()
+            }
+        }
+
+        impl LatestArc for Replicas<$signal> {
+            type Reader = Replica<$signal>;
+
+            fn reader(self) -> Replica<$signal> {
+                self.0.0.replica()
+            }
+
+            #[inline]
+            fn get_arc(replica: &mut Replica<$signal>) -> impl Deref<Target = u64> {
+                replica.get()
             }
         }
 

@@ -3,6 +3,7 @@
 use super::changes::Changes;
 use super::keep::{Follow, Keep, Version};
 use super::plain::Plain;
+use super::replica::{OfPlain, OfShared, Replica};
 use super::shared::Shared;
 use crate::Closed;
 use crate::park::Bells;
@@ -48,7 +49,7 @@ pub struct Signal<T, K: Keep<T> = Shared<T>> {
 }
 
 /// What handles and feeds share.
-pub(super) struct Core<T, K> {
+pub struct Core<T, K> {
     pub(super) keep: K,
     pub(super) bells: Bells,
     value: PhantomData<T>,
@@ -104,6 +105,14 @@ impl<T> Signal<T> {
     pub fn new(value: T) -> Self {
         Self::of(Shared::new(value))
     }
+
+    /// A reader's own reference to the latest value, which looks by one load whether another was
+    /// set: reads then take no guard, and [`Replica::look`] counts nothing.
+    ///
+    /// It does not keep the signal open.
+    pub fn replica(&self) -> Replica<Self> {
+        Replica::new(OfShared::new(Arc::clone(&self.core)))
+    }
 }
 
 impl<T: NoUninit + CheckedBitPattern> Signal<T, Plain<T>> {
@@ -127,6 +136,15 @@ impl<T: NoUninit + CheckedBitPattern> Signal<T, Plain<T>> {
     /// ```
     pub fn plain(value: T) -> Self {
         Self::of(Plain::new(value))
+    }
+
+    /// A reader's own copy of the latest value, which looks by one load whether another was set:
+    /// [`Replica::get`] answers an [`Arc`] without an allocation, and without a line that another
+    /// core writes.
+    ///
+    /// It does not keep the signal open.
+    pub fn replica(&self) -> Replica<Self> {
+        Replica::new(OfPlain::new(Arc::clone(&self.core)))
     }
 }
 

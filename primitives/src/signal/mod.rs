@@ -18,6 +18,7 @@ mod changes;
 mod handle;
 mod keep;
 mod plain;
+mod replica;
 mod shared;
 mod slots;
 
@@ -26,5 +27,7 @@ pub use handle::{PlainSignal, Signal, SignalStats, WeakSignal};
 pub use keep::Version;
 pub(crate) use keep::{Follow, Keep};
 pub use plain::Plain;
+pub use replica::Replica;
+pub(crate) use replica::{OfShared, Replicated};
 pub use shared::Shared;
 pub(crate) use shared::Snapshot;

@@ -27,7 +27,7 @@ pub struct Plain<T> {
 
 /// version << 12 | index of the slot; the highest bit says that nothing follows.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Word(u64);
+pub(super) struct Word(u64);
 
 impl Word {
     fn new(version: u64, index: SlotIndex, follow: Follow) -> Self {
@@ -49,7 +49,7 @@ impl Word {
     }
 
     #[inline]
-    fn mark(self) -> Mark {
+    pub(super) fn mark(self) -> Mark {
         Mark {
             version: Version((self.0 & !LAST) >> INDEX_BITS),
             is_last: self.is_last(),
@@ -100,15 +100,16 @@ impl<T: NoUninit + CheckedBitPattern> Plain<T> {
         value.expect("words that were published together are a value")
     }
 
+    /// Which value is the newest: another one has another word.
     #[inline]
-    fn load(&self) -> Word {
+    pub(super) fn load(&self) -> Word {
         // Acquire, partner SignalPublish: the slot has the value.
         Word(self.newest.load(acquire(Site::SignalRead)))
     }
 
     /// The newest value, and its word.
     #[inline]
-    fn copy(&self) -> (Word, T) {
+    pub(super) fn copy(&self) -> (Word, T) {
         // Repeats only when another value was published meanwhile.
         loop {
             let word = self.load();

@@ -10,7 +10,7 @@ use std::sync::Arc;
 pub struct Shared<T>(Newest<Snapshot<T>>);
 
 /// A value with its version: who has one has the other.
-pub(crate) struct Snapshot<T> {
+pub struct Snapshot<T> {
     pub(crate) mark: Mark,
     pub(crate) value: Arc<T>,
 }
@@ -50,6 +50,12 @@ impl<T> Shared<T> {
     #[inline]
     pub(crate) fn snapshot<R>(&self, read: impl FnOnce(&Arc<Snapshot<T>>) -> R) -> R {
         self.0.read(read)
+    }
+
+    /// Where the newest snapshot is.
+    #[inline]
+    pub(crate) fn newest(&self) -> &Newest<Snapshot<T>> {
+        &self.0
     }
 
     /// Puts `next` in place of `last`, if that is still the newest.

@@ -6,7 +6,7 @@ use super::settings::{Overflow, SetError, SubscriptionError, TrySetError};
 use super::state::{Core, Refusal};
 use crate::block::block_on_for;
 use crate::feed::{Feed, Source};
-use crate::signal::Keep;
+use crate::signal::{Keep, OfShared, Replica, Replicated};
 use crate::topic::{Bell, CAPACITY_MAX, Spare};
 use crate::{Closed, Version};
 use std::fmt;
@@ -118,6 +118,12 @@ impl<T> Subscription<T> {
     pub fn read_versioned<R>(&self, read: impl FnOnce(Version, &T) -> R) -> R {
         let state = &self.core.state;
         state.read(|mark, value| read(mark.version, value))
+    }
+
+    /// A reader's own reference to the latest value, as [`Signal::replica`](crate::Signal::replica)
+    /// makes it. It does not keep the subscription open.
+    pub fn replica(&self) -> Replica<Self> {
+        Replica::new(OfShared::new(Arc::clone(&self.core)))
     }
 
     /// The version of the current value.
@@ -389,6 +395,11 @@ impl<T> fmt::Debug for WeakSubscription<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("WeakSubscription").finish_non_exhaustive()
     }
+}
+
+impl<T> Replicated for Subscription<T> {
+    type Value = T;
+    type Own = OfShared<Arc<Core<T>>>;
 }
 
 /// What a subscription has counted since it was made.

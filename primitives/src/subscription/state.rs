@@ -6,6 +6,7 @@ use crate::Version;
 use crate::control::Control;
 use crate::park::Bells;
 use crate::signal::{Follow, Shared, Snapshot};
+use crate::sync::{Home, Newest};
 use crate::topic::{Bell, Log, Spare};
 use std::sync::Arc;
 
@@ -13,12 +14,21 @@ use std::sync::Arc;
 pub(super) type Entry<T> = Arc<Snapshot<T>>;
 
 /// What handles and feeds share.
-pub(super) struct Core<T> {
+pub struct Core<T> {
     pub(super) state: Shared<T>,
     pub(super) log: Arc<Log<Entry<T>>>,
     pub(super) gauges: Gauges,
     pub(super) capacity: usize,
     pub(super) overflow: Overflow,
+}
+
+impl<T> Home for Arc<Core<T>> {
+    type Value = Snapshot<T>;
+
+    #[inline]
+    fn newest(&self) -> &Newest<Snapshot<T>> {
+        self.state.newest()
+    }
 }
 
 /// Why a change has no version, or not that alone.

@@ -1,14 +1,23 @@
 //! A value that is replaced as a whole, by arc-swap or, in a model build, by a locked model of it.
 
-pub(crate) use imp::Newest;
+pub(crate) use imp::{Followed, Newest};
+
+/// Who has a [`Newest`] and is shared among its readers.
+pub trait Home: Clone {
+    type Value;
+
+    fn newest(&self) -> &Newest<Self::Value>;
+}
 
 #[cfg(not(corelane_loom))]
 mod imp {
-    use arc_swap::ArcSwap;
+    use super::Home;
+    use arc_swap::{ArcSwap, Cache};
+    use std::ops::Deref;
     use std::sync::Arc;
 
     /// A shared value that is replaced as a whole, by whoever knows the last one.
-    pub(crate) struct Newest<T>(ArcSwap<T>);
+    pub struct Newest<T>(ArcSwap<T>);
 
     impl<T> Newest<T> {
         pub(crate) fn new(value: Arc<T>) -> Self {
@@ -27,10 +36,45 @@ mod imp {
             Arc::ptr_eq(&found, last)
         }
     }
+
+    /// The newest value as one reader keeps it.
+    pub(crate) struct Followed<H: Home>(Cache<At<H>, Arc<H::Value>>);
+
+    #[derive(Clone)]
+    struct At<H>(H);
+
+    impl<H: Home> Deref for At<H> {
+        type Target = ArcSwap<H::Value>;
+
+        #[inline]
+        fn deref(&self) -> &Self::Target {
+            &self.0.newest().0
+        }
+    }
+
+    impl<H: Home> Followed<H> {
+        pub(crate) fn new(home: H) -> Self {
+            Self(Cache::new(At(home)))
+        }
+
+        /// The newest value. One load (Relaxed) tells that it is still the one that is kept: its
+        /// place is not used again while it is kept, and it was acquired when it was taken.
+        #[inline]
+        pub(crate) fn look(&mut self) -> &Arc<H::Value> {
+            self.0.load()
+        }
+    }
+
+    impl<H: Home> Clone for Followed<H> {
+        fn clone(&self) -> Self {
+            Self(self.0.clone())
+        }
+    }
 }
 
 #[cfg(corelane_loom)]
 mod imp {
+    use super::Home;
     use crate::model::count_step;
     use loom::sync::atomic::{AtomicUsize, Ordering};
     use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -38,7 +82,7 @@ mod imp {
     /// All values ever published, and the index of the newest as an atomic: a reader may see
     /// an older one exactly where the memory model lets it. A place that was not published is
     /// `None`.
-    pub(crate) struct Newest<T> {
+    pub struct Newest<T> {
         values: Mutex<Vec<Option<Arc<T>>>>,
         newest: AtomicUsize,
     }
@@ -54,10 +98,7 @@ mod imp {
 
         #[track_caller]
         pub(crate) fn read<R>(&self, read: impl FnOnce(&Arc<T>) -> R) -> R {
-            count_step();
-            let index = self.newest.load(Ordering::Acquire);
-            let value = self.lock()[index].clone();
-            read(&value.expect("an index that was read was published"))
+            read(&self.take().1)
         }
 
         #[track_caller]
@@ -82,8 +123,52 @@ mod imp {
             replaced.is_ok()
         }
 
+        /// The newest value and its index.
+        #[track_caller]
+        fn take(&self) -> (usize, Arc<T>) {
+            count_step();
+            let index = self.newest.load(Ordering::Acquire);
+            let value = self.lock()[index].clone();
+            (index, value.expect("an index that was read was published"))
+        }
+
         fn lock(&self) -> MutexGuard<'_, Vec<Option<Arc<T>>>> {
             self.values.lock().unwrap_or_else(PoisonError::into_inner)
+        }
+    }
+
+    /// The newest value as one reader keeps it; its index stands for its place in memory.
+    pub(crate) struct Followed<H: Home> {
+        home: H,
+        index: usize,
+        kept: Arc<H::Value>,
+    }
+
+    impl<H: Home> Followed<H> {
+        #[track_caller]
+        pub(crate) fn new(home: H) -> Self {
+            let (index, kept) = home.newest().take();
+            Self { home, index, kept }
+        }
+
+        #[track_caller]
+        pub(crate) fn look(&mut self) -> &Arc<H::Value> {
+            count_step();
+            let newest = self.home.newest();
+            if newest.newest.load(Ordering::Relaxed) != self.index {
+                (self.index, self.kept) = newest.take();
+            }
+            &self.kept
+        }
+    }
+
+    impl<H: Home> Clone for Followed<H> {
+        fn clone(&self) -> Self {
+            Self {
+                home: self.home.clone(),
+                index: self.index,
+                kept: Arc::clone(&self.kept),
+            }
         }
     }
 }

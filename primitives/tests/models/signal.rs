@@ -4,6 +4,7 @@ use crate::bell::{Bell, wait};
 use crate::models::explore;
 use corelane_primitives::{Changes, NextError, Plain, PlainSignal, Signal, model};
 use futures_core::Stream;
+use loom::sync::atomic::{AtomicU64, Ordering};
 use loom::thread;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
@@ -32,6 +33,14 @@ pub(crate) const MODELS: &[(&str, fn())] = &[
     (
         "stream_left_alone_keeps_nobody_asleep",
         stream_left_alone_keeps_nobody_asleep,
+    ),
+    (
+        "plain_replicas_see_what_was_acknowledged",
+        plain_replicas_see_what_was_acknowledged,
+    ),
+    (
+        "shared_replicas_see_what_was_acknowledged",
+        shared_replicas_see_what_was_acknowledged,
     ),
 ];
 
@@ -217,4 +226,36 @@ pub(crate) fn stream_left_alone_keeps_nobody_asleep() {
         assert_eq!(wait_for(&mut feed), Some(1));
         assert_eq!(left.try_next(), Ok(1));
     });
+}
+
+/// A model: sets of 1 and 2, each acknowledged by a flag, beside a replica that looks before and
+/// after it reads that flag.
+macro_rules! replicas_see_what_was_acknowledged {
+    ($make:path) => {
+        explore(|| {
+            let signal = $make([0_u64, 0]);
+            let mut replica = signal.replica();
+            assert_eq!(**replica.look(), [0, 0]);
+            let acknowledged = loom::sync::Arc::new(AtomicU64::new(0));
+            let said = acknowledged.clone();
+            thread::spawn(move || {
+                for value in 1..=2 {
+                    assert!(signal.set([value, value]).is_ok());
+                    said.store(value, Ordering::Release);
+                }
+            });
+            let least = acknowledged.load(Ordering::Acquire);
+            let (version, value) = replica.look_versioned();
+            assert!(version.number() >= least);
+            assert_eq!(**value, [version.number(); 2]);
+        });
+    };
+}
+
+pub(crate) fn plain_replicas_see_what_was_acknowledged() {
+    replicas_see_what_was_acknowledged!(Signal::plain);
+}
+
+pub(crate) fn shared_replicas_see_what_was_acknowledged() {
+    replicas_see_what_was_acknowledged!(Signal::new);
 }

@@ -1,7 +1,8 @@
 //! Both kinds of signal behind one face, with numbers for values.
 
 use corelane_primitives::{
-    Changes, DetachedChanges, FeedStats, NextError, Plain, PlainSignal, Shared, Signal, SignalStats,
+    Changes, DetachedChanges, FeedStats, NextError, Plain, PlainSignal, Replica, Shared, Signal,
+    SignalStats,
 };
 use futures_core::{FusedStream, Stream};
 use std::pin::{Pin, pin};
@@ -54,10 +55,17 @@ pub(crate) trait AnySignal {
     /// Version and number, by every way to read.
     fn read(&self) -> (u64, u64);
     fn snapshot(&self) -> Box<dyn Fn() -> u64>;
+    fn replica(&self) -> Box<dyn AnyReplica>;
     fn changes(&self) -> Box<dyn AnyFeed>;
     fn another(&self) -> Box<dyn AnySignal>;
     fn downgrade(&self) -> Weak;
     fn stats(&self) -> SignalStats;
+}
+
+pub(crate) trait AnyReplica {
+    /// Version, number, and whether that is the last one, by every way to look.
+    fn look(&mut self) -> (u64, u64, bool);
+    fn another(&self) -> Box<dyn AnyReplica>;
 }
 
 pub(crate) trait AnyFeed {
@@ -126,6 +134,10 @@ macro_rules! any_signal {
                 Box::new(move || kept.number())
             }
 
+            fn replica(&self) -> Box<dyn AnyReplica> {
+                Box::new(Self::replica(self))
+            }
+
             fn changes(&self) -> Box<dyn AnyFeed> {
                 Box::new(Self::changes(self))
             }
@@ -148,6 +160,27 @@ macro_rules! any_signal {
 
 any_signal!(Signal<Token>);
 any_signal!(PlainSignal<u64>);
+
+macro_rules! any_replica {
+    ($signal:ty) => {
+        impl AnyReplica for Replica<$signal> {
+            fn look(&mut self) -> (u64, u64, bool) {
+                let (version, value) = self.look_versioned();
+                let (version, number) = (version.number(), value.number());
+                assert_eq!(self.get().number(), number);
+                assert_eq!(self.version().number(), version);
+                (version, number, self.is_closed())
+            }
+
+            fn another(&self) -> Box<dyn AnyReplica> {
+                Box::new(self.clone())
+            }
+        }
+    };
+}
+
+any_replica!(Signal<Token>);
+any_replica!(PlainSignal<u64>);
 
 macro_rules! any_feed {
     ($feed:ty, |$this:ident| $detach:expr) => {

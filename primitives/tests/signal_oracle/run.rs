@@ -1,12 +1,13 @@
 //! One sequence of calls, each beside its oracle.
 
-use crate::kinds::{AnySignal, Weak};
+use crate::kinds::{AnyReplica, AnySignal, Weak};
 use crate::reader::{Now, Reader};
 use std::rc::Rc;
 use thread_aware::affinity::{Affinity, enter, pinned_affinities};
 
 const FEEDS_MAX: usize = 6;
 const HANDLES_MAX: usize = 4;
+const REPLICAS_MAX: usize = 4;
 const SHARDS: usize = 3;
 
 pub(crate) struct Run {
@@ -15,6 +16,7 @@ pub(crate) struct Run {
     shards: Vec<Affinity>,
     readers: Vec<Reader>,
     snapshots: Vec<(u64, Box<dyn Fn() -> u64>)>,
+    replicas: Vec<Box<dyn AnyReplica>>,
     now: Now,
     numbers: u64,
 }
@@ -27,6 +29,7 @@ impl Run {
             shards: pinned_affinities(&[SHARDS]),
             readers: Vec::new(),
             snapshots: Vec::new(),
+            replicas: Vec::new(),
             now: Now {
                 version: 0,
                 number: 0,
@@ -44,12 +47,13 @@ impl Run {
     }
 
     fn step(&mut self, bits: u32) {
-        let [kind, a, b, _] = bits.to_le_bytes().map(usize::from);
+        let [kind, a, b, c] = bits.to_le_bytes().map(usize::from);
         match kind {
             0..110 => self.write(kind, a, b),
             110..140 => self.subscribe(a),
             140..150 => self.handles(a, b),
-            150..160 => self.snapshot(),
+            150..155 => self.snapshot(),
+            155..160 => self.replica(a, b),
             160..252 if !self.readers.is_empty() => {
                 let which = b % self.readers.len();
                 self.read(kind, which, a);
@@ -59,6 +63,7 @@ impl Run {
         self.readers
             .iter()
             .for_each(|reader| reader.check(self.now));
+        self.look(c);
     }
 
     fn number(&mut self) -> u64 {
@@ -146,6 +151,30 @@ impl Run {
             .extend(taken.map(|taken| (self.now.number, taken)));
     }
 
+    /// Replicas come and go; some are clones of one that may be behind.
+    fn replica(&mut self, a: usize, b: usize) {
+        if self.replicas.len() == REPLICAS_MAX {
+            drop(self.replicas.swap_remove(a % REPLICAS_MAX));
+        }
+        let replica = match self.replicas.is_empty() || b < 128 {
+            true => self.handles.first().map(|signal| signal.replica()),
+            false => Some(self.replicas[b % self.replicas.len()].another()),
+        };
+        self.replicas.extend(replica);
+    }
+
+    /// One replica looks, or none, so that others are behind by more than one set.
+    fn look(&mut self, which: usize) {
+        if let Some(replica) = self.replicas.get_mut(which % (2 * REPLICAS_MAX)) {
+            let Now {
+                version,
+                number,
+                is_closed,
+            } = self.now;
+            assert_eq!(replica.look(), (version, number, is_closed));
+        }
+    }
+
     fn read(&mut self, kind: usize, which: usize, a: usize) {
         let now = self.now;
         let reader = &mut self.readers[which];
@@ -185,6 +214,7 @@ impl Run {
             reader.check(self.now);
         }
         assert!((self.weak)().is_none());
+        (0..REPLICAS_MAX).for_each(|which| self.look(which));
         for (number, snapshot) in &self.snapshots {
             assert_eq!(snapshot(), *number);
         }

@@ -5,7 +5,7 @@ use crate::face::Token;
 use crate::line::{Answer, Line};
 use crate::reader::{Now, Reader};
 use corelane_primitives::{
-    Overflow, SetError, Subscription, TrySetError, Version, WeakSubscription,
+    Overflow, Replica, SetError, Subscription, TrySetError, Version, WeakSubscription,
 };
 use std::pin::Pin;
 use std::rc::Rc;
@@ -59,6 +59,7 @@ pub(crate) struct Run {
     writers: Vec<Writer>,
     line: Line,
     snapshots: Vec<(u64, Arc<Token>)>,
+    replica: Replica<Subscription<Token>>,
     now: Now,
     numbers: u64,
 }
@@ -72,6 +73,7 @@ impl Run {
         );
         Self {
             weak: subscription.downgrade(),
+            replica: subscription.replica(),
             handles: vec![subscription],
             root,
             shards: pinned_affinities(&[SHARDS]),
@@ -92,6 +94,9 @@ impl Run {
         for &bits in calls {
             self.step(bits);
             self.check();
+            if bits.is_multiple_of(3) {
+                self.look();
+            }
         }
         self.end();
     }
@@ -356,6 +361,16 @@ impl Run {
             .for_each(|reader| reader.check(self.now));
     }
 
+    /// The replica looks, which it may not have done for several changes.
+    fn look(&mut self) {
+        let (version, token) = self.replica.look_versioned();
+        assert_eq!(
+            (version.number(), token.0),
+            (self.now.version, self.now.number)
+        );
+        assert_eq!(self.replica.is_closed(), self.now.is_closed);
+    }
+
     /// Runs everybody who was woken until nobody is; then nobody waits for what is there.
     fn poll_woken(&mut self) {
         loop {
@@ -390,6 +405,7 @@ impl Run {
             reader.check(self.now);
         }
         assert!(self.weak.upgrade().is_none());
+        self.look();
         for (number, snapshot) in &self.snapshots {
             assert_eq!(snapshot.0, *number);
         }

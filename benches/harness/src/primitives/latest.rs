@@ -77,9 +77,10 @@ pub(super) fn arc_reads<L: LatestArc>(
     readers: usize,
 ) -> Result<Sample, BenchError> {
     read_by::<L>(params, readers, |latest, reads| {
+        let mut reader = latest.reader();
         let mut sum = 0_u64;
         for _ in 0..reads {
-            sum = sum.wrapping_add(*black_box(latest.get_arc()));
+            sum = sum.wrapping_add(*black_box(L::get_arc(&mut reader)));
         }
         sum
     })
@@ -88,7 +89,7 @@ pub(super) fn arc_reads<L: LatestArc>(
 fn read_by<L: Latest>(
     params: &Params,
     readers: usize,
-    read: fn(&L, u64) -> u64,
+    read: fn(L, u64) -> u64,
 ) -> Result<Sample, BenchError> {
     let share = PASS_READS.min(params.ops) / readers as u64;
     let pass_reads = share * readers as u64;
@@ -100,7 +101,7 @@ fn read_by<L: Latest>(
             let latest = L::with(VALUE);
             let jobs = (0..readers).map(|_| {
                 let latest = latest.clone();
-                Box::new(move || Ok(read(&latest, share))) as Job
+                Box::new(move || Ok(read(latest, share))) as Job
             });
             let sum = pool.run(jobs)?;
             BenchError::check("sum of what was read", VALUE * pass_reads, sum)?;

@@ -48,8 +48,14 @@ pub trait Latest: Clone + Send + 'static {
 
 /// The same with references that are counted.
 pub trait LatestArc: Latest {
+    /// What one thread reads by.
+    type Reader;
+
+    /// Called on the thread that reads.
+    fn reader(self) -> Self::Reader;
+
     /// The latest value, which stays as it is.
-    fn get_arc(&self) -> impl Deref<Target = u64>;
+    fn get_arc(reader: &mut Self::Reader) -> impl Deref<Target = u64>;
 }
 
 /// Takes what a feed gets.

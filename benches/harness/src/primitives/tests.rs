@@ -90,8 +90,14 @@ impl<F: Fault> Latest for Locked<F> {
 }
 
 impl<F: Fault> LatestArc for Locked<F> {
-    fn get_arc(&self) -> impl Deref<Target = u64> {
-        Arc::new(self.get())
+    type Reader = Self;
+
+    fn reader(self) -> Self {
+        self
+    }
+
+    fn get_arc(reader: &mut Self) -> impl Deref<Target = u64> {
+        Arc::new(reader.get())
     }
 }
 

@@ -127,9 +127,15 @@ impl Latest for Signal {
 }
 
 impl LatestArc for Signal {
+    type Reader = Self;
+
+    fn reader(self) -> Self {
+        self
+    }
+
     #[inline]
-    fn get_arc(&self) -> impl Deref<Target = u64> {
-        self.0.get()
+    fn get_arc(reader: &mut Self) -> impl Deref<Target = u64> {
+        reader.0.get()
     }
 }
 
