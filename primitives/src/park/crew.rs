@@ -252,7 +252,7 @@ impl List {
         Some(std::mem::replace(&mut own.waker, waker.clone()))
     }
 
-    /// Takes all off the list that have seen less than `now`; returns their wakers, in the room that
+    /// Takes all off the list that have seen less than `now`; returns their wakers in the room that
     /// is kept for them.
     fn exit_before(&mut self, now: u64) -> Vec<Waker> {
         let mut woken = std::mem::take(&mut self.woken);

@@ -119,7 +119,7 @@ impl Parker {
     }
 }
 
-/// A waker's place in memory, kept from one [`Parker::park_with`] to the next. No waker stays in it.
+/// Where a waker stood, kept from one [`Parker::park_with`] to the next. No waker stays in it.
 #[derive(Default)]
 pub(super) struct Spare(Option<Arc<Waker>>);
 
