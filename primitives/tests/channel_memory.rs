@@ -54,6 +54,39 @@ fn memory_returns_to_its_resting_size_after_a_burst() {
     }
 }
 
+/// All places come back at once, and all who wait are granted theirs and rung by one call.
+// proves: C-8
+#[test]
+fn memory_returns_after_many_are_granted_at_once() {
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    let (sender, mut receiver) = channel(BURST);
+    let mut cx = Context::from_waker(Waker::noop());
+    let fresh = Region::new(ALLOCATOR);
+    for _ in 0..2 {
+        let all = sender.try_reserve(BURST).expect("it is empty");
+        let mut sends: Vec<Pin<Box<dyn Future<Output = _>>>> = Vec::new();
+        for value in 2..BURST {
+            sends.push(Box::pin(sender.send(value)));
+        }
+        // While somebody wants several, each place is one's.
+        let mut several = Box::pin(sender.reserve(2));
+        sends.retain_mut(|send| send.as_mut().poll(&mut cx).is_pending());
+        assert!(several.as_mut().poll(&mut cx).is_pending());
+        drop(all);
+        sends.retain_mut(|send| send.as_mut().poll(&mut cx).is_pending());
+        assert!(sends.is_empty());
+        let permits = several.as_mut().poll(&mut cx);
+        assert!(matches!(permits, std::task::Poll::Ready(Ok(permits)) if permits.len() == 2));
+        drop((sends, several));
+        let mut received = 0;
+        while received < BURST - 2 {
+            received = receiver.fold(BURST, received, |count, _| count + 1).acc;
+        }
+        let kept = held(&fresh.change());
+        assert!(kept <= KEPT_BYTES_MAX, "{kept} bytes are kept");
+    }
+}
+
 #[test]
 fn sending_and_draining_allocate_nothing() {
     let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);

@@ -249,3 +249,22 @@ fn wakers_go_with_their_waiters() {
         assert_eq!(Arc::strong_count(&bell), 1);
     }
 }
+
+/// Neither the room is counted nor the list looked at.
+// proves: W-2
+#[test]
+fn notice_to_nobody_counts_nothing() {
+    let list = WaitList::new();
+    let counts = Cell::new(0);
+    let free = || {
+        counts.set(counts.get() + 1);
+        1
+    };
+    assert_eq!((list.notify(free), list.notify_after_fence(free)), (0, 0));
+    let mut waiter = Waiter::new();
+    let mut cx = Context::from_waker(Waker::noop());
+    assert!(waiter.poll(&list, 1, || 0, &mut cx).is_pending());
+    waiter.leave(&list, || 0);
+    assert_eq!((list.notify(free), list.notify_after_fence(free)), (0, 0));
+    assert_eq!(counts.get(), 0);
+}

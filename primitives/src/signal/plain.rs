@@ -219,3 +219,37 @@ impl<T> fmt::Debug for Plain<T> {
         f.debug_tuple("Plain").field(&word.mark()).finish()
     }
 }
+
+#[cfg(all(test, not(corelane_loom)))]
+mod tests {
+    use super::{Follow, Plain, SlotIndex, Word};
+    use crate::Version;
+    use crate::signal::keep::Keep;
+
+    // proves: S-12
+    #[test]
+    fn parts_of_a_word_do_not_mix() {
+        for version in [0, 1, u64::from(u32::MAX) + 1, (1 << 51) - 1] {
+            for index in [0, 1, 64, 4_095] {
+                for follow in [Follow::More, Follow::Nothing] {
+                    let word = Word::new(version, SlotIndex(index), follow);
+                    assert_eq!(word.index(), SlotIndex(index));
+                    assert_eq!(word.mark().version, Version(version));
+                    assert_eq!(word.is_last(), follow == Follow::Nothing);
+                }
+            }
+        }
+    }
+
+    // proves: S-12
+    #[test]
+    fn versions_go_on_beyond_32_bits() {
+        let mut plain = Plain::new(7_u64);
+        let many = u64::from(u32::MAX);
+        let index = Word(*plain.newest.get_mut()).index();
+        *plain.newest.get_mut() = Word::new(many, index, Follow::More).0;
+        assert_eq!(plain.put(8, Follow::More), Ok(Version(many + 1)));
+        assert_eq!(plain.replace(|value| value + 1), Some(Version(many + 2)));
+        plain.read(|mark, value| assert_eq!((mark.version, *value), (Version(many + 2), 9)));
+    }
+}

@@ -398,3 +398,63 @@ pub(super) fn settle<T>(log: &Log<T>, part: &Part<T>, mut position: u64) -> u64 
         position = tail;
     }
 }
+
+#[cfg(all(test, not(corelane_loom)))]
+mod tests {
+    use super::{Copies, FeedStats, TopicOverflow};
+
+    /// Just below what 32 bits count.
+    const START: u64 = u32::MAX as u64 - 1;
+    const COUNT: u64 = 8;
+
+    /// Positions and counts of a feed that has read and lost more than 2^32 values.
+    // proves: T-8
+    #[test]
+    fn counts_go_on_beyond_32_bits() {
+        for overflow in [
+            TopicOverflow::Backpressure,
+            TopicOverflow::DropNew,
+            TopicOverflow::DropOldest,
+        ] {
+            let mut copies = Copies::new(overflow, COUNT, START);
+            let mut reader = copies.join();
+            (reader.delivered, reader.dropped) = (START, START);
+            for value in 0..COUNT {
+                if overflow == TopicOverflow::DropNew {
+                    reader.queue.push_back(value);
+                } else {
+                    copies.row.push_back(value);
+                    copies.standing.push_back(0);
+                }
+                copies.end += 1;
+            }
+            assert_eq!(copies.take(&mut reader), Some(0));
+            let mut out = Vec::new();
+            assert_eq!(copies.take_batch(&mut reader, &mut out, 3), Some(3));
+            assert_eq!(
+                copies.visit(&mut reader, 2, |value| out.push(*value)),
+                Some(2)
+            );
+            assert_eq!(out, [1, 2, 3, 4, 5]);
+            if overflow == TopicOverflow::DropOldest {
+                // The last two are lost, since newer ones have come.
+                copies.row.clear();
+                assert_eq!(copies.take(&mut reader), None);
+            }
+            let (lost, lag) = match overflow {
+                TopicOverflow::DropOldest => (2, 0),
+                TopicOverflow::Backpressure | TopicOverflow::DropNew => (0, 2),
+            };
+            let expected = FeedStats {
+                delivered: START + 6,
+                dropped: START + lost,
+                lag,
+            };
+            assert_eq!(
+                copies.stats(&reader, copies.end()),
+                expected,
+                "{overflow:?}"
+            );
+        }
+    }
+}

@@ -45,6 +45,28 @@ fn handle_goes_on_in_its_turn_and_leaves_what_others_were_granted() {
     assert_eq!(sent, 100 - 3 - 2, "two are left for those who come");
 }
 
+/// A turn is one handle's: its clone has none, and who makes handles gets no more by it.
+// proves: C-4
+// proves: C-7
+#[test]
+fn clone_of_a_handle_has_no_turn() {
+    const CAPACITY: usize = 128;
+    let (sender, mut receiver) = channel(CAPACITY);
+    let first = sender.clone();
+    for value in 0..CAPACITY {
+        assert_eq!(sender.try_send(value), Ok(()));
+    }
+    let mut waiting = [(); 3].map(|()| Task::waiting(first.send(0)));
+    assert_eq!(receiver.fold(100, 0, |count, _| count + 1).acc, 100);
+    assert_eq!(waiting[0].ready(), Ok(()));
+    assert_eq!(first.try_send(1), Ok(()), "it is its turn");
+    for handle in [first.clone(), sender.clone(), sender] {
+        assert_eq!(handle.try_send(2), Err(SendError::Full(2)));
+        assert!(Task::new(handle.send(2)).poll().is_pending());
+    }
+    assert_eq!(first.try_send(1), Ok(()));
+}
+
 /// More than one drain takes.
 const MANY: usize = 600;
 const DRAIN: usize = 256;

@@ -209,11 +209,86 @@ fn check<S: Source>(make: impl Fn() -> S) {
     }
 }
 
+/// Does something when its last copy is dropped.
+struct Last(Mutex<Option<Deed>>, Arc<AtomicUsize>);
+
+impl Wake for Last {
+    fn wake(self: Arc<Self>) {}
+}
+
+impl Drop for Last {
+    fn drop(&mut self) {
+        let deed = self.0.get_mut().expect("nobody panics with it").take();
+        deed.expect("it is dropped once")();
+        self.1.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// How a waker that a feed keeps is dropped.
+#[derive(Clone, Copy, Debug)]
+enum Gone {
+    /// The feed is polled with another one.
+    Replaced,
+    /// The wait is given up, and the feed with it.
+    GivenUp,
+    /// There are news.
+    Woken,
+}
+
+/// A waker's drop is foreign code too.
+fn check_drops<S: Source>(make: impl Fn() -> S) {
+    for gone in [Gone::Replaced, Gone::GivenUp, Gone::Woken] {
+        // Whether it is this feed that waits for both.
+        for is_first in [true, false] {
+            let source = make();
+            let (own, drops) = (source.clone(), Arc::new(AtomicUsize::new(0)));
+            let deed: Deed = Box::new(move || use_all(&own));
+            let last = Waker::from(Arc::new(Last(Mutex::new(Some(deed)), Arc::clone(&drops))));
+            let (mut feed, mut second) = (source.feed(), source.feed());
+            let mut other = Box::pin(S::next(&mut second));
+            if !is_first {
+                assert!(poll(other.as_mut(), Waker::noop()).is_pending());
+            }
+            {
+                let mut wait = pin!(S::next(&mut feed));
+                assert!(poll(wait.as_mut(), &last).is_pending());
+                if is_first {
+                    assert!(poll(other.as_mut(), Waker::noop()).is_pending());
+                }
+                drop(last);
+                assert_eq!(drops.load(Ordering::Relaxed), 0, "the feed keeps it");
+                match gone {
+                    Gone::Replaced => {
+                        let polled = poll(wait.as_mut(), Waker::noop());
+                        // What its drop changed may be news already.
+                        assert!(matches!(polled, Poll::Pending | Poll::Ready(true)));
+                    }
+                    Gone::GivenUp => {}
+                    Gone::Woken => {
+                        source.change();
+                        assert_eq!(poll(wait.as_mut(), Waker::noop()), Poll::Ready(true));
+                    }
+                }
+            }
+            drop(other);
+            drop((feed, second));
+            assert_eq!(
+                drops.load(Ordering::Relaxed),
+                1,
+                "{gone:?}, first: {is_first}"
+            );
+            source.change();
+        }
+    }
+}
+
 // proves: W-4
 #[test]
 fn waker_of_a_signals_feed_may_use_the_signal() {
     check(|| Signal::new(0));
     check(|| Signal::plain(0));
+    check_drops(|| Signal::new(0));
+    check_drops(|| Signal::plain(0));
 }
 
 // proves: W-4
@@ -226,6 +301,7 @@ fn waker_of_a_subscriptions_feed_may_use_the_subscription() {
         Overflow::Fail,
     ] {
         check(|| Subscription::new(0, 8, overflow));
+        check_drops(|| Subscription::new(0, 8, overflow));
     }
 }
 
@@ -239,6 +315,7 @@ fn waker_of_a_topics_feed_may_use_the_topic() {
             TopicOverflow::DropOldest,
         ] {
             check(|| Topic::new(8, overflow).order(order));
+            check_drops(|| Topic::new(8, overflow).order(order));
         }
     }
 }
