@@ -1,15 +1,21 @@
 //! A sleep word together with the `Waker` that ends the sleep.
 
 use super::{Epoch, SleepWord};
-use crate::sync::Swap;
+use crate::sync::{AtomicU64, Ordering, Swap};
 use std::sync::Arc;
 use std::task::Waker;
+
+/// Rings that may begin in one epoch before one of them has ended: a few by threads that meet, and
+/// as many as there are by a waker that comes back here from inside itself.
+const RINGS_MAX: u64 = 16;
+const COUNT_BITS: u32 = RINGS_MAX.ilog2() + 1;
 
 /// The place where one task parks and from which any thread wakes it.
 ///
 /// The stored [`Waker`] is read in place and never taken, so a thread that stops while waking keeps
 /// the waker from nobody. It runs outside every lock: it may panic (the mark then stays, and the
-/// next thread wakes again), and it may poll the owner at once, which may park here anew.
+/// next thread wakes again), and it may poll the owner at once, which may park here anew. It may
+/// also do what wakes this owner: then it is called from inside itself, up to 16 times a sleep.
 ///
 /// [`park`](Self::park), [`unpark`](Self::unpark) and [`clear`](Self::clear) belong to the owner.
 ///
@@ -27,6 +33,8 @@ use std::task::Waker;
 pub struct Parker {
     word: SleepWord,
     waker: Swap<Waker>,
+    /// epoch << COUNT_BITS | how many rings have begun in it
+    rings: AtomicU64,
 }
 
 impl Parker {
@@ -35,6 +43,7 @@ impl Parker {
         Self {
             word: SleepWord::new(),
             waker: Swap::empty(),
+            rings: AtomicU64::new(0),
         }
     }
 
@@ -110,12 +119,69 @@ impl Parker {
 
     /// Wakes first and marks then, so that a thread stopped in between hangs nobody.
     fn ring(&self, epoch: Epoch) -> bool {
+        let Some(ring) = Ring::begin(&self.rings, epoch) else {
+            return false; // one of those that have begun reaches the owner
+        };
         let woken = self.waker.read(|waker| {
             // None: the owner has left since, and nobody waits.
             waker.map(Waker::wake_by_ref).is_some()
         });
+        ring.end();
         self.word.mark_rung(epoch);
         woken
+    }
+}
+
+/// A ring that has begun; dropped by a panic of the waker, it counts no more.
+struct Ring<'a> {
+    rings: &'a AtomicU64,
+    epoch: Epoch,
+}
+
+impl<'a> Ring<'a> {
+    /// Counts a ring of `epoch`, unless too many have begun. Relaxed: only the count is read.
+    fn begin(rings: &'a AtomicU64, epoch: Epoch) -> Option<Self> {
+        let mut word = rings.load(Ordering::Relaxed);
+        loop {
+            let count = count_in(word, epoch);
+            if count == RINGS_MAX {
+                return None;
+            }
+            let next = epoch.number() << COUNT_BITS | (count + 1);
+            match rings.compare_exchange(word, next, Ordering::Relaxed, Ordering::Relaxed) {
+                Ok(_) => return Some(Self { rings, epoch }),
+                Err(found) => word = found,
+            }
+        }
+    }
+
+    fn end(self) {
+        std::mem::forget(self);
+    }
+}
+
+impl Drop for Ring<'_> {
+    fn drop(&mut self) {
+        let mut word = self.rings.load(Ordering::Relaxed);
+        // Ends when the owner sleeps anew, in another epoch.
+        while count_in(word, self.epoch) > 0 {
+            let fewer =
+                self.rings
+                    .compare_exchange(word, word - 1, Ordering::Relaxed, Ordering::Relaxed);
+            match fewer {
+                Ok(_) => return,
+                Err(found) => word = found,
+            }
+        }
+    }
+}
+
+/// How many rings of `epoch` the word has counted.
+fn count_in(word: u64, epoch: Epoch) -> u64 {
+    let none = epoch.number() << COUNT_BITS;
+    match word >> COUNT_BITS == none >> COUNT_BITS {
+        true => word - none,
+        false => 0,
     }
 }
 

@@ -13,6 +13,10 @@ const STATE_MASK: u64 = (1 << STATE_BITS) - 1;
 pub struct Epoch(u64);
 
 impl Epoch {
+    pub(super) const fn number(self) -> u64 {
+        self.0
+    }
+
     const fn word(self, state: u64) -> u64 {
         self.0 << STATE_BITS | state
     }

@@ -86,8 +86,7 @@ impl<T, K: Keep<T>> Changes<T, K> {
     /// std::thread::spawn(move || feed.try_next());
     /// ```
     pub fn detach(self) -> DetachedChanges<T, K> {
-        // This feed leaves its shard when it is dropped here.
-        Changes {
+        let detached = Changes {
             core: Arc::clone(&self.core),
             seat: Seat::alone(&self.core.bells),
             next: self.next,
@@ -95,7 +94,10 @@ impl<T, K: Keep<T>> Changes<T, K> {
             delivered: self.delivered,
             rest: Rest::default(),
             ended: self.ended,
-        }
+        };
+        // It leaves its shard, which may panic, and is not to meet a returned value then.
+        drop(self);
+        detached
     }
 }
 
@@ -188,9 +190,11 @@ impl<T: Clone, K: Keep<T>, P> Changes<T, K, P> {
         let next = self.next;
         let found = self.core.keep.read(|mark, value| {
             if mark.version.0 >= next {
+                // First: a clone that panics has taken nothing.
+                let value = value.clone();
                 self.next = mark.version.0 + 1;
                 self.delivered += 1;
-                return Found::Value(value.clone());
+                return Found::Value(value);
             }
             match mark.is_last {
                 true => Found::End,

@@ -90,13 +90,21 @@ impl<T> Copies<T> {
         }
     }
 
-    /// Ends what [`join`](Self::join) began.
-    pub(super) fn leave(&mut self, reader: &Reader<T>) {
-        if self.overflow == TopicOverflow::Backpressure {
-            let at = (reader.next - self.first()) as usize;
-            self.standing[at] -= 1;
-            self.trim();
+    /// Ends what [`join`](Self::join) began. Returns what nobody needs any more, so that it is
+    /// dropped when the part is no longer borrowed.
+    pub(super) fn leave(&mut self, reader: &Reader<T>) -> VecDeque<T> {
+        if self.overflow != TopicOverflow::Backpressure {
+            return VecDeque::new();
         }
+        let at = (reader.next - self.first()) as usize;
+        self.standing[at] -= 1;
+        let passed = self.pass();
+        self.row.drain(..passed).collect()
+    }
+
+    /// All copies, when the last reader has left.
+    pub(super) fn take_all(&mut self) -> VecDeque<T> {
+        std::mem::take(&mut self.row)
     }
 
     /// How many values the reader can take now.
@@ -154,11 +162,17 @@ impl<T> Copies<T> {
 
     /// Drops what all readers have passed.
     fn trim(&mut self) {
+        let passed = self.pass();
+        // Last, since a value's drop may panic.
+        self.row.drain(..passed);
+    }
+
+    /// How many of the first copies all readers have passed, which the caller takes off the row.
+    fn pass(&mut self) -> usize {
         let passed = self.standing.iter().take_while(|count| **count == 0);
         let passed = passed.count().min(self.row.len());
         self.standing.drain(..passed);
-        // Last, since a value's drop may panic.
-        self.row.drain(..passed);
+        passed
     }
 }
 
@@ -309,8 +323,9 @@ impl<T: Clone> Copies<T> {
             }
         }
         let (mut copied, mut held) = (false, false);
-        // Repeats only when writers have gone a whole ring on meanwhile.
-        loop {
+        // Repeats only when writers have overtaken the window before it was held. What they append
+        // while values are cloned is for the next look: they may be faster than the clones.
+        while !copied {
             let tail = log.tail();
             let from = self.end.max(tail.saturating_sub(self.capacity));
             if from == tail {

@@ -99,18 +99,20 @@ impl<T: Clone> Cursor<T> {
 impl<T> Drop for Cursor<T> {
     fn drop(&mut self) {
         let mut after = After::default();
-        let left = {
+        let (leftovers, left) = {
             let mut local = self.local().borrow_mut();
-            local.leave(self.id, &self.part, &mut after);
-            local.has_left()
+            let leftovers = local.leave(self.id, &self.part, &mut after);
+            (leftovers, local.has_left())
         };
-        if !left {
-            return after.run(&self.log);
-        }
         let mut panics = Panics::default();
-        self.log.forget(&self.part);
-        panics.run(|| self.log.reclaim_retired(&self.part));
-        panics.run(|| self.log.room.notify(|| self.log.free()));
+        if left {
+            self.log.forget(&self.part);
+            panics.run(|| self.log.reclaim_retired(&self.part));
+            panics.run(|| self.log.room.notify(|| self.log.free()));
+        } else {
+            panics.run(|| after.run(&self.log));
+        }
+        panics.run(|| drop(leftovers));
         panics.resume();
     }
 }

@@ -62,6 +62,7 @@ impl<T: Clone + Send + Sync> Cursors<T, OnShard> {
         };
         // What was copied on the way, others may wait for.
         self.seat.found(&self.bells, || news(&detached.all));
+        drop(self); // may panic, and is not to meet a returned value then
         detached
     }
 }

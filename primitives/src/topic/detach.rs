@@ -33,7 +33,12 @@ impl<T: Clone + Send + Sync> Cursor<T> {
             panics.resume();
             unreachable!("a panic was caught");
         };
-        Cursor::new(Arc::clone(&self.log), part, id)
+        let detached = Cursor::new(Arc::clone(&self.log), part, id);
+        // Here and not at the end: a drop that panics then is met by a local, which goes too, and
+        // not by a returned value, which would stay for ever.
+        panics.run(|| drop(self));
+        panics.resume();
+        detached
     }
 
     fn move_to(&self, part: &Part<T>) -> FeedId {

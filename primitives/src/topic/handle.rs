@@ -99,7 +99,7 @@ impl<T> Topic<T> {
     ///
     /// # Panics
     ///
-    /// If the topic is in use: it has a second handle or a feed, or had one.
+    /// If the topic is in use: it has a second handle, a weak one or a feed, or had a feed.
     ///
     /// ```
     /// use corelane_primitives::{Order, Topic, TopicOverflow};
@@ -118,7 +118,8 @@ impl<T> Topic<T> {
     /// ```
     #[must_use]
     pub fn order(self, order: Order) -> Self {
-        let is_alone = Arc::strong_count(&self.source) == 1;
+        let handles = Arc::strong_count(&self.source) + Arc::weak_count(&self.source);
+        let is_alone = handles == 1;
         assert!(
             is_alone && self.stats() == TopicStats::default(),
             "the order of a topic is set before it is used"

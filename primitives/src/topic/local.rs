@@ -7,6 +7,7 @@ use super::copies::{Copies, Reader};
 use super::log::{At, Log};
 use super::part::Part;
 use crate::feed::FeedStats;
+use std::collections::VecDeque;
 
 /// The place of a feed on its part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +23,12 @@ pub(super) struct Local<T> {
     left: bool,
     /// The limit that writers were told.
     told: u64,
+}
+
+/// What a feed that has left no longer needs.
+pub(super) struct Leftovers<T> {
+    _reader: Reader<T>,
+    _copies: VecDeque<T>,
 }
 
 /// What is left to be done once a part is no longer borrowed.
@@ -80,19 +87,28 @@ impl<T> Local<T> {
         FeedId(self.readers.len() - 1)
     }
 
-    /// Ends what [`join`](Self::join) began.
-    pub(super) fn leave(&mut self, id: FeedId, part: &Part<T>, after: &mut After) {
-        let Some(reader) = self.readers[id.0].take() else {
-            return;
-        };
+    /// Ends what [`join`](Self::join) began. Returns what is to be dropped once the part is no
+    /// longer borrowed: that is foreign code, which may come back here or panic.
+    pub(super) fn leave(
+        &mut self,
+        id: FeedId,
+        part: &Part<T>,
+        after: &mut After,
+    ) -> Option<Leftovers<T>> {
+        let reader = self.readers[id.0].take()?;
         self.vacant.push(id);
-        if self.vacant.len() == self.readers.len() {
-            self.left = true;
-        }
-        self.copies.leave(&reader);
-        if !self.left {
+        self.left = self.vacant.len() == self.readers.len();
+        let mut copies = self.copies.leave(&reader);
+        if self.left {
+            // Publishers may hold the part for a while, and drop no values of it.
+            copies.append(&mut self.copies.take_all());
+        } else {
             self.tell_limit(part, after);
         }
+        Some(Leftovers {
+            _reader: reader,
+            _copies: copies,
+        })
     }
 
     /// How much of the log was seen, in the numbers of [`Log::news`].
@@ -145,12 +161,13 @@ impl<T: Clone> Local<T> {
         after.news |= news;
     }
 
-    /// Copies until nothing is left to be copied.
+    /// Copies what was published before this call.
     pub(super) fn catch_up(&mut self, log: &Log<T>, part: &Part<T>, after: &mut After) {
+        let tail = log.tail();
+        // Each look copies something, since the tail says that it is there.
         loop {
-            let before = self.copies.end();
             self.look(log, part, after);
-            if self.copies.end() == before {
+            if self.copies.end() >= tail {
                 return;
             }
         }
