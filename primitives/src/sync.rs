@@ -265,8 +265,9 @@ mod imp {
             Self(ArcSwapOption::empty())
         }
 
-        pub(crate) fn store(&self, value: Option<std::sync::Arc<T>>) {
-            self.0.store(value);
+        /// Stores `value`, and returns what it has replaced.
+        pub(crate) fn store(&self, value: Option<std::sync::Arc<T>>) -> Option<std::sync::Arc<T>> {
+            self.0.swap(value)
         }
 
         pub(crate) fn read<R>(&self, read: impl FnOnce(Option<&T>) -> R) -> R {
@@ -461,8 +462,9 @@ mod imp {
             }
         }
 
+        /// Nothing is given back: readers of the model still find it.
         #[track_caller]
-        pub(crate) fn store(&self, value: Option<std::sync::Arc<T>>) {
+        pub(crate) fn store(&self, value: Option<std::sync::Arc<T>>) -> Option<std::sync::Arc<T>> {
             count_step();
             let index = {
                 let mut values = self.values.lock().unwrap_or_else(PoisonError::into_inner);
@@ -470,6 +472,7 @@ mod imp {
                 values.len() - 1
             };
             self.newest.swap(index, Ordering::AcqRel);
+            None
         }
 
         #[track_caller]

@@ -11,6 +11,7 @@
 //! the parker alone. Nothing runs while the list is borrowed but the clone of a waker.
 
 use super::Parker;
+use super::parker::Spare;
 use crate::feed::{Detached, OnShard};
 use crate::pad::CachePadded;
 use crate::panics::Panics;
@@ -40,6 +41,11 @@ struct List {
     waiting: Vec<Waiting>,
     /// Who is to be rung. `Some` exactly while the crew counts as parked.
     duty: Option<usize>,
+    /// Room for the wakers of one [`Member::found`], kept so that a wait allocates nothing; as much
+    /// as the most that ever waited together needed. Empty but meanwhile.
+    woken: Vec<Waker>,
+    /// What the parker had before, kept for the same reason.
+    spare: Spare,
 }
 
 struct Waiting {
@@ -137,7 +143,7 @@ impl<P> Member<P> {
         drop(list);
         drop(old);
         if has_duty {
-            self.crew.parker.park(waker);
+            self.park(waker);
         }
         has_duty
     }
@@ -151,7 +157,7 @@ impl<P> Member<P> {
         }
         let mut panics = Panics::default();
         let own = list.exit(self.id);
-        let woken = list.exit_before(now());
+        let mut woken = list.exit_before(now());
         let has_duty = list.duty.is_some_and(|duty| list.places[duty].is_some());
         if has_duty {
             drop(list);
@@ -159,9 +165,10 @@ impl<P> Member<P> {
             panics.run(|| self.hand_on(list, parked, now));
         }
         panics.run(|| drop(own));
-        for waker in woken {
+        for waker in woken.drain(..) {
             panics.run(|| waker.wake());
         }
+        self.list().woken = woken;
         panics.resume();
     }
 
@@ -188,7 +195,7 @@ impl<P> Member<P> {
         let (member, waker, seen) = (next.member, next.waker.clone(), next.seen);
         list.duty = Some(member);
         drop(list);
-        self.crew.parker.park(&waker);
+        self.park(&waker);
         if now() > seen {
             waker.wake();
         }
@@ -210,6 +217,13 @@ impl<P> Member<P> {
         list.duty = None;
         self.crew.parker.unpark();
         parked.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// Parks the crew under `waker`. Foreign wakers are dropped on the way, so the list is free.
+    fn park(&self, waker: &Waker) {
+        let mut spare = std::mem::take(&mut self.list().spare);
+        self.crew.parker.park_with(waker, &mut spare);
+        self.list().spare = spare;
     }
 
     fn list(&self) -> RefMut<'_, List> {
@@ -238,19 +252,18 @@ impl List {
         Some(std::mem::replace(&mut own.waker, waker.clone()))
     }
 
-    /// Takes all off the list that have seen less than `now`; returns their wakers.
+    /// Takes all off the list that have seen less than `now`; returns their wakers in the room that
+    /// is kept for them.
     fn exit_before(&mut self, now: u64) -> Vec<Waker> {
-        let (news, rest) = std::mem::take(&mut self.waiting)
-            .into_iter()
-            .partition::<Vec<_>, _>(|other| now > other.seen);
-        self.waiting = rest;
+        let mut woken = std::mem::take(&mut self.woken);
+        for other in self.waiting.extract_if(.., |other| now > other.seen) {
+            self.places[other.member] = None;
+            woken.push(other.waker);
+        }
         for (place, other) in self.waiting.iter().enumerate() {
             self.places[other.member] = Some(place);
         }
-        for other in &news {
-            self.places[other.member] = None;
-        }
-        news.into_iter().map(|other| other.waker).collect()
+        woken
     }
 
     /// Takes a member off the list; returns its waker.

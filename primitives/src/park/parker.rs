@@ -52,13 +52,25 @@ impl Parker {
     ///
     /// Costs a SeqCst fence; a waker other than the last one costs an allocation besides.
     pub fn park(&self, waker: &Waker) -> Epoch {
-        let stored = self
-            .waker
-            .read(|last| last.is_some_and(|last| last.will_wake(waker)));
-        if !stored {
+        if !self.has(waker) {
             self.waker.store(Some(Arc::new(waker.clone())));
         }
         self.word.prepare()
+    }
+
+    /// [`park`](Self::park) for an owner whose wakers take turns: it allocates nothing while
+    /// nobody wakes it at the same moment.
+    pub(super) fn park_with(&self, waker: &Waker, spare: &mut Spare) -> Epoch {
+        if !self.has(waker) {
+            let replaced = self.waker.store(Some(spare.fill(waker)));
+            spare.keep(replaced);
+        }
+        self.word.prepare()
+    }
+
+    fn has(&self, waker: &Waker) -> bool {
+        self.waker
+            .read(|last| last.is_some_and(|last| last.will_wake(waker)))
     }
 
     /// Marks the owner awake, or takes a [`park`](Self::park) back.
@@ -170,6 +182,32 @@ fn count_in(word: u64, epoch: Epoch) -> u64 {
     match word >> COUNT_BITS == none >> COUNT_BITS {
         true => word - none,
         false => 0,
+    }
+}
+
+/// Where a waker stood, kept from one [`Parker::park_with`] to the next. No waker stays in it.
+#[derive(Default)]
+pub(super) struct Spare(Option<Arc<Waker>>);
+
+impl Spare {
+    fn fill(&mut self, waker: &Waker) -> Arc<Waker> {
+        let waker = waker.clone();
+        let Some(mut place) = self.0.take() else {
+            return Arc::new(waker);
+        };
+        let kept = Arc::get_mut(&mut place).expect("it was kept because nobody else had it");
+        *kept = waker;
+        place
+    }
+
+    /// Keeps the place of a waker, unless somebody still wakes by it.
+    fn keep(&mut self, replaced: Option<Arc<Waker>>) {
+        let Some(mut place) = replaced else { return };
+        if let Some(kept) = Arc::get_mut(&mut place) {
+            let old = std::mem::replace(kept, Waker::noop().clone());
+            self.0 = Some(place);
+            drop(old);
+        }
     }
 }
 

@@ -48,6 +48,10 @@ on_every_host! {
     // proves: W-1
     #[test]
     fn wakes::parked_feeds_are_woken_from_other_places;
+    // proves: T-4
+    #[test]
+    fn wakes::try_publish_says_why_and_gives_the_value_back;
+    // proves: T-7
     // proves: W-3
     #[test]
     fn wakes::idle_feeds_cause_no_polls;

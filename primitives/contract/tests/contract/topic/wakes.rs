@@ -1,13 +1,16 @@
 //! Who waits at a topic is woken from other places, and not before there is something for it.
 
+use std::future::poll_fn;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::Poll;
 
-use corelane_primitives::{Feed, Topic, TopicOverflow};
+use corelane_primitives::{Feed, Topic, TopicOverflow, TryPublishError};
 
 use super::ORDERS;
 use crate::futures::{count_polls, until};
-use crate::hosts::Host;
+use crate::hosts::{Host, PLACES};
 use crate::tasks::{Task, all};
 
 /// As in the contract of the signal.
@@ -43,6 +46,34 @@ pub(crate) fn parked_feeds_are_woken_from_other_places<H: Host>(host: &H) {
     }
 }
 
+/// Whatever is refused comes back.
+pub(crate) fn try_publish_says_why_and_gives_the_value_back<H: Host>(host: &H) {
+    for order in ORDERS {
+        let work = move || async move {
+            let topic = Topic::new(1, TopicOverflow::Backpressure).order(order);
+            let mut feed = topic.subscribe();
+            assert_eq!(topic.try_publish(1), Ok(()));
+            assert_eq!(topic.try_publish(2), Err(TryPublishError::Full(2)));
+            let mut waits = pin!(topic.publish(3));
+            assert!(poll_once(&mut waits).await.is_pending());
+            assert_eq!(topic.try_publish(4), Err(TryPublishError::Full(4)));
+            // The room is for who waits.
+            assert_eq!(feed.try_next(), Ok(1));
+            assert_eq!(topic.try_publish(5), Err(TryPublishError::Busy(5)));
+            assert_eq!(waits.await, Ok(()));
+            topic.close();
+            assert_eq!(topic.try_publish(6), Err(TryPublishError::Closed(6)));
+            assert_eq!(feed.next().await, Some(Ok(3)));
+            assert_eq!(feed.next().await, None);
+        };
+        host.each([work; PLACES].to_vec());
+    }
+}
+
+async fn poll_once<F: Future>(future: &mut Pin<&mut F>) -> Poll<F::Output> {
+    poll_fn(|cx| Poll::Ready(future.as_mut().poll(cx))).await
+}
+
 pub(crate) fn idle_feeds_cause_no_polls<H: Host>(host: &H) {
     const IDLE: u64 = 50;
     for order in ORDERS {
@@ -73,6 +104,11 @@ pub(crate) fn idle_feeds_cause_no_polls<H: Host>(host: &H) {
                 topic.publish(value).await.unwrap();
                 until(|| seen.load(Ordering::Acquire) == IDLE * (value + 1)).await;
             }
+            // One append a value, and one bell at most for the only place that sleeps.
+            let stats = topic.stats();
+            assert_eq!(stats.published, count);
+            assert!(stats.bells <= count, "{} bells", stats.bells);
+            assert!(stats.scans <= count, "{} scans", stats.scans);
         };
         host.pair(read, write);
     }
