@@ -9,6 +9,7 @@ use corelane_primitives::{
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Wake, Waker};
@@ -290,6 +291,105 @@ fn read_both(mut feed: Feed<Value>, first: u32) {
     assert_eq!(feed.try_next(), Ok(Value(first + 1)));
     let stats = feed.stats();
     assert_eq!((stats.delivered, stats.dropped, stats.lag), (2, 0, 0));
+}
+
+/// What makes a feed clone values while its thread's other feeds may go.
+#[derive(Clone, Copy, Debug)]
+enum Looking {
+    ByNext,
+    ByBatch,
+    ByJoining,
+    ByDetaching,
+}
+
+/// Drops `feed` at the first clone of a value, and panics there if that is wanted. What it returns
+/// is empty once it has come to that.
+fn drop_at_clone(feed: Feed<Value>, panics: bool) -> Rc<RefCell<Option<Feed<Value>>>> {
+    let feed = Rc::new(RefCell::new(Some(feed)));
+    let held = Rc::clone(&feed);
+    ON_CLONE.set(Some(Box::new(move || {
+        let was_there = held.take().is_some();
+        assert!(!(was_there && panics), "a panic that is wanted");
+    })));
+    feed
+}
+
+// proves: T-5
+#[test]
+fn feed_dropped_by_a_clone_holds_up_nobody() {
+    use Looking::{ByBatch, ByDetaching, ByJoining, ByNext};
+    for order in ORDERS {
+        for policy in POLICIES {
+            for looking in [ByNext, ByBatch, ByJoining, ByDetaching] {
+                for panics in [false, true] {
+                    leave_in_a_clone(order, policy, looking, panics);
+                }
+            }
+        }
+    }
+}
+
+fn leave_in_a_clone(order: Order, policy: TopicOverflow, looking: Looking, panics: bool) {
+    let case = format!("{order:?} {policy:?} {looking:?} {panics}");
+    let topic = Topic::new(4, policy).order(order);
+    let mut feed = Some(topic.subscribe());
+    let leaving = topic.subscribe();
+    topic.try_publish(Value(0)).expect("there is room");
+    let left = drop_at_clone(leaving, panics);
+    let looked = catch_unwind(AssertUnwindSafe(|| match looking {
+        Looking::ByNext => drop(feed.as_mut().map(Feed::try_next)),
+        Looking::ByBatch => {
+            let mut out = Vec::new();
+            let feed = feed.as_mut().expect("it is there");
+            let next = pin!(feed.next_batch(&mut out, 4));
+            assert!(
+                next.poll(&mut Context::from_waker(Waker::noop()))
+                    .is_ready()
+            );
+        }
+        Looking::ByJoining => drop(topic.subscribe()),
+        Looking::ByDetaching => drop(feed.take().map(Feed::detach)),
+    }));
+    ON_CLONE.set(None);
+    assert_eq!(looked.is_err(), panics, "{case}");
+    assert!(left.borrow().is_none(), "{case}: no value was cloned");
+    if let Some(feed) = &mut feed {
+        // It goes on where it was, and has room for all.
+        while feed.try_next().is_ok() {}
+        for number in 0..4 {
+            assert!(topic.try_publish(Value(number)).is_ok(), "{case}");
+        }
+        let stats = feed.stats();
+        assert_eq!((stats.delivered, stats.lag), (1, 4), "{case}");
+    }
+    drop(feed);
+    let before = topic.stats().published;
+    for number in 0..10 {
+        assert!(topic.try_publish(Value(number)).is_ok(), "{case}");
+    }
+    assert_eq!(topic.stats().published, before, "{case}: somebody listens");
+}
+
+// proves: S-9
+#[test]
+fn feed_dropped_by_the_clone_of_a_change_holds_up_nobody() {
+    for panics in [false, true] {
+        let state = Subscription::new(Value(0), 2, Overflow::Backpressure);
+        let mut feed = state.changes();
+        assert_eq!(feed.try_next(), Ok(Value(0)));
+        state.try_set(Value(1)).expect("there is room");
+        let left = drop_at_clone(state.changes(), panics);
+        let taken = catch_unwind(AssertUnwindSafe(|| feed.try_next()));
+        ON_CLONE.set(None);
+        assert_eq!(taken.is_err(), panics);
+        assert!(left.borrow().is_none(), "no value was cloned");
+        while feed.try_next().is_ok() {}
+        assert_eq!(feed.stats().delivered, 2);
+        drop(feed);
+        for number in 0..10 {
+            assert!(state.try_set(Value(number)).is_ok());
+        }
+    }
 }
 
 #[test]

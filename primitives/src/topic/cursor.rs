@@ -3,10 +3,10 @@
 use super::copies::{BATCH_MAX, Copies, Reader};
 use super::local::{After, FeedId, Local};
 use super::log::Log;
-use super::part::Part;
+use super::part::{Owned, Part};
 use crate::feed::FeedStats;
 use crate::panics::Panics;
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, RefCell, RefMut};
 use std::marker::PhantomData;
 use std::sync::Arc;
 
@@ -37,9 +37,21 @@ impl<T> Cursor<T> {
     }
 
     pub(super) fn local(&self) -> &RefCell<Local<T>> {
+        &self.owned().local
+    }
+
+    fn owned(&self) -> &Owned<T> {
         // SAFETY: Valid: the part lives as long as this cursor. Exclusive: whoever has a cursor is
-        // on the owner's thread or alone with the part, as said above; the cell checks the rest.
-        unsafe { self.part.local() }
+        // on the owner's thread or alone with the part, as said above; the cells check the rest.
+        unsafe { self.part.owned() }
+    }
+
+    pub(super) fn look(&self) -> Look<'_, T> {
+        Look {
+            log: &self.log,
+            part: &self.part,
+            owned: self.owned(),
+        }
     }
 
     pub(super) fn stats(&self) -> FeedStats {
@@ -89,10 +101,41 @@ impl<T: Clone> Cursor<T> {
     ) -> (Result<R, bool>, After) {
         let mut after = After::default();
         let parts = (&*self.log, &*self.part);
-        let mut local = self.local().borrow_mut();
+        let look = self.look();
+        let mut local = look.local();
         let taken = local.take(self.id, wanted, parts, &mut after, take);
         drop(local);
+        drop(look);
         (taken, after)
+    }
+}
+
+/// A look at a part, in which values are cloned and dropped. Its end, which a panic may bring too,
+/// ends the feeds that were dropped by that.
+pub(super) struct Look<'a, T> {
+    pub(super) log: &'a Arc<Log<T>>,
+    pub(super) part: &'a Arc<Part<T>>,
+    pub(super) owned: &'a Owned<T>,
+}
+
+impl<T> Look<'_, T> {
+    /// Borrows the local side, to be given back before this ends.
+    #[inline]
+    pub(super) fn local(&self) -> RefMut<'_, Local<T>> {
+        self.owned.local.borrow_mut()
+    }
+}
+
+impl<T> Drop for Look<'_, T> {
+    #[inline]
+    fn drop(&mut self) {
+        // Ends: it repeats only for feeds that have gone, of which none comes back.
+        loop {
+            let departed = self.owned.departed.borrow_mut().pop();
+            let Some(id) = departed else { return };
+            let (log, part) = (Arc::clone(self.log), Arc::clone(self.part));
+            drop(Cursor::new(log, part, id));
+        }
     }
 }
 
@@ -100,7 +143,10 @@ impl<T> Drop for Cursor<T> {
     fn drop(&mut self) {
         let mut after = After::default();
         let (leftovers, left) = {
-            let mut local = self.local().borrow_mut();
+            let Ok(mut local) = self.local().try_borrow_mut() else {
+                // A value's clone or drop is at work, in a look that ends this feed afterwards.
+                return self.owned().departed.borrow_mut().push(self.id);
+            };
             let leftovers = local.leave(self.id, &self.part, &mut after);
             (leftovers, local.has_left())
         };

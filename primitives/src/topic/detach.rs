@@ -45,7 +45,8 @@ impl<T: Clone + Send + Sync> Cursor<T> {
         let mut after = After::default();
         let log: &Log<T> = &self.log;
         let id = {
-            let mut old = self.local().borrow_mut();
+            let look = self.look();
+            let mut old = look.local();
             // Repeats only when writers have gone a whole ring on meanwhile; see `settle`.
             loop {
                 old.catch_up(log, &self.part, &mut after);
@@ -59,7 +60,7 @@ impl<T: Clone + Send + Sync> Cursor<T> {
             }
             let (copies, reader) = old.fork(self.id());
             // SAFETY: Valid: the part is borrowed. Exclusive: no other cursor knows it.
-            let mut new = unsafe { part.local() }.borrow_mut();
+            let mut new = unsafe { part.owned() }.local.borrow_mut();
             *new = Local::new(copies);
             new.seat(reader)
         };

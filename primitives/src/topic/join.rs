@@ -1,7 +1,7 @@
 //! Subscribing and unsubscribing: the topic's own side of the control plane.
 
 use super::copies::{Copies, settle};
-use super::cursor::Cursor;
+use super::cursor::{Cursor, Look};
 use super::local::{After, FeedId, Local};
 use super::log::Log;
 use super::part::{Key, Part, Parts};
@@ -38,10 +38,16 @@ impl<T: Clone + Send + Sync> Log<T> {
     }
 
     /// A seat on a part of the calling thread, unless its last feed has just left.
-    fn join(&self, part: &Part<T>, after: &mut After) -> Option<FeedId> {
+    fn join(self: &Arc<Self>, part: &Arc<Part<T>>, after: &mut After) -> Option<FeedId> {
         // SAFETY: Valid: the part is borrowed. Exclusive: its key names this thread, and no
         // thread has the id of another one that ever was.
-        let mut local = unsafe { part.local() }.borrow_mut();
+        let owned = unsafe { part.owned() };
+        let look = Look {
+            log: self,
+            part,
+            owned,
+        };
+        let mut local = look.local();
         if local.has_left() {
             return None;
         }
@@ -62,7 +68,7 @@ impl<T: Clone + Send + Sync> Log<T> {
             tail = settle(self, &part, tail);
         }
         // SAFETY: Valid: the part is borrowed. Exclusive: its key names this thread or nobody.
-        let mut local = unsafe { part.local() }.borrow_mut();
+        let mut local = unsafe { part.owned() }.local.borrow_mut();
         local.start_at(tail);
         let id = local.join();
         local.tell_limit(&part, after);

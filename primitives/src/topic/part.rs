@@ -4,7 +4,7 @@
 //! window, and put words into `kept` and nodes on `retired`; everything else
 //! in [`Local`] is the owner's.
 
-use super::local::Local;
+use super::local::{FeedId, Local};
 use super::pool::Stack;
 use super::settings::TopicOverflow;
 use super::word::{NodeIndex, Word};
@@ -44,13 +44,21 @@ pub(super) struct Part<T> {
     kept: Box<[AtomicU64]>,
     /// Nodes that were put out of their slots while the window held them.
     pub(super) retired: Stack,
-    local: RefCell<Local<T>>,
+    owned: Owned<T>,
+}
+
+/// What the owner alone touches.
+pub(super) struct Owned<T> {
+    pub(super) local: RefCell<Local<T>>,
+    /// Seats of feeds that were dropped while `local` was borrowed: a value's clone or drop, in a
+    /// look, has dropped them.
+    pub(super) departed: RefCell<Vec<FeedId>>,
 }
 
 // SAFETY: Valid: `Local` holds values and numbers, all of them Send if T is; the rest is
-// atomics. Exclusive: `local` is unsafe to reach.
+// atomics. Exclusive: `owned` is unsafe to reach.
 unsafe impl<T: Send + Sync> Send for Part<T> {}
-// SAFETY: Valid: as for Send. Exclusive: `local` is unsafe to reach, and its caller vouches to be
+// SAFETY: Valid: as for Send. Exclusive: `owned` is unsafe to reach, and its caller vouches to be
 // the owner; the rest is atomics.
 unsafe impl<T: Send + Sync> Sync for Part<T> {}
 
@@ -70,7 +78,10 @@ impl<T> Part<T> {
                 .map(|_| AtomicU64::new(Word::EMPTY.bits()))
                 .collect(),
             retired: Stack::new(),
-            local: RefCell::new(local),
+            owned: Owned {
+                local: RefCell::new(local),
+                departed: RefCell::default(),
+            },
         }
     }
 
@@ -79,8 +90,8 @@ impl<T> Part<T> {
     /// # Safety
     ///
     /// The caller is on the owning thread, or holds the one detached feed of this part.
-    pub(super) unsafe fn local(&self) -> &RefCell<Local<T>> {
-        &self.local
+    pub(super) unsafe fn owned(&self) -> &Owned<T> {
+        &self.owned
     }
 
     #[inline]
