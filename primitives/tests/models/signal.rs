@@ -6,6 +6,7 @@ use corelane_primitives::{Changes, NextError, Plain, PlainSignal, Signal, model}
 use futures_core::Stream;
 use loom::sync::atomic::{AtomicU64, Ordering};
 use loom::thread;
+use std::num::NonZeroU128;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Waker};
@@ -13,6 +14,7 @@ use std::task::{Context, Waker};
 /// Name and model, in the order in which mutants meet them.
 pub(crate) const MODELS: &[(&str, fn())] = &[
     ("plain_values_are_read_whole", plain_values_are_read_whole),
+    ("torn_words_are_not_looked_at", torn_words_are_not_looked_at),
     (
         "slot_of_another_writer_is_not_taken_for_the_old_one",
         slot_of_another_writer_is_not_taken_for_the_old_one,
@@ -66,6 +68,24 @@ pub(crate) fn plain_values_are_read_whole() {
         let (later, value) = pair(&signal);
         assert_eq!(value, [later, later]);
         assert!(later >= version);
+    });
+}
+
+/// Between the first value of a slot and its next one, the words are none for a moment: a reader
+/// that made a value of them before it knows whether they are torn would panic.
+pub(crate) fn torn_words_are_not_looked_at() {
+    const LOW: NonZeroU128 = NonZeroU128::MIN;
+    const HIGH: NonZeroU128 = NonZeroU128::new(1 << 64).expect("it is not zero");
+    explore(|| {
+        let signal = Signal::plain(LOW);
+        let setting = signal.clone();
+        thread::spawn(move || {
+            for value in [NonZeroU128::MAX, HIGH] {
+                assert!(setting.set(value).is_ok());
+            }
+        });
+        let value = signal.get_cloned();
+        assert!([LOW, NonZeroU128::MAX, HIGH].contains(&value));
     });
 }
 
