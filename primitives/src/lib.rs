@@ -165,8 +165,9 @@
 //! });
 //! ```
 //!
-//! A ring with handles and counts of its own is a [`Ring`]; a channel costs one compare-exchange
-//! more a send, and has an exact capacity, permits and one fair line of those who wait.
+//! A ring with handles and counts of its own is a [`Ring`], whose claims are stepped over when
+//! nobody publishes them; a channel has an exact capacity, permits and one fair line of those who
+//! wait.
 //!
 //! # Signals
 //!
