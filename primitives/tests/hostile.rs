@@ -296,10 +296,10 @@ fn read_both(mut feed: Feed<Value>, first: u32) {
 /// What makes a feed clone values while its thread's other feeds may go.
 #[derive(Clone, Copy, Debug)]
 enum Looking {
-    ByNext,
-    ByBatch,
-    ByJoining,
-    ByDetaching,
+    Next,
+    Batch,
+    Join,
+    Detach,
 }
 
 /// Drops `feed` at the first clone of a value, and panics there if that is wanted. What it returns
@@ -317,10 +317,10 @@ fn drop_at_clone(feed: Feed<Value>, panics: bool) -> Rc<RefCell<Option<Feed<Valu
 // proves: T-5
 #[test]
 fn feed_dropped_by_a_clone_holds_up_nobody() {
-    use Looking::{ByBatch, ByDetaching, ByJoining, ByNext};
+    use Looking::{Batch, Detach, Join, Next};
     for order in ORDERS {
         for policy in POLICIES {
-            for looking in [ByNext, ByBatch, ByJoining, ByDetaching] {
+            for looking in [Next, Batch, Join, Detach] {
                 for panics in [false, true] {
                     leave_in_a_clone(order, policy, looking, panics);
                 }
@@ -337,8 +337,8 @@ fn leave_in_a_clone(order: Order, policy: TopicOverflow, looking: Looking, panic
     topic.try_publish(Value(0)).expect("there is room");
     let left = drop_at_clone(leaving, panics);
     let looked = catch_unwind(AssertUnwindSafe(|| match looking {
-        Looking::ByNext => drop(feed.as_mut().map(Feed::try_next)),
-        Looking::ByBatch => {
+        Looking::Next => drop(feed.as_mut().map(Feed::try_next)),
+        Looking::Batch => {
             let mut out = Vec::new();
             let feed = feed.as_mut().expect("it is there");
             let next = pin!(feed.next_batch(&mut out, 4));
@@ -347,8 +347,8 @@ fn leave_in_a_clone(order: Order, policy: TopicOverflow, looking: Looking, panic
                     .is_ready()
             );
         }
-        Looking::ByJoining => drop(topic.subscribe()),
-        Looking::ByDetaching => drop(feed.take().map(Feed::detach)),
+        Looking::Join => drop(topic.subscribe()),
+        Looking::Detach => drop(feed.take().map(Feed::detach)),
     }));
     ON_CLONE.set(None);
     assert_eq!(looked.is_err(), panics, "{case}");
