@@ -21,11 +21,11 @@ use thread_aware::{ThreadAware, affinity::Affinity};
 /// reserves one place when it is ready, and gives it back when it is dropped.
 ///
 /// A send takes one of the channel's places and one position of its ring, and wakes the receiver
-/// if that sleeps: two compare-exchanges and a fence. Who finds no place waits, and is served in
-/// the order of coming; each wait allocates its place on the list. In a channel of 64 places or
-/// more a handle whose turn has come may send up to 64 items before it stands in line again, as
-/// long as there is room beyond what others were granted, so that a full channel costs one wait a
-/// run and not one an item.
+/// if that sleeps: two compare-exchanges and a fence. Who finds no place waits, and is granted
+/// one in the order of coming; items are received in the order in which they are then sent. Each
+/// wait allocates its place on the list. In a channel of 64 places or more a handle whose turn has
+/// come may send up to 64 items before it stands in line again, as long as there is room beyond
+/// what others were granted, so that a full channel costs one wait a run and not one an item.
 ///
 /// ```
 /// let (sender, mut receiver) = corelane_primitives::channel(4);
