@@ -168,6 +168,28 @@ fn wait_given_up_is_never_rung_and_hands_its_duty_on() {
     }
 }
 
+/// A publish that may wait, and a batch, have woken who sleeps once they are done.
+// proves: W-1
+#[test]
+fn publishing_futures_wake_who_sleeps() {
+    for order in [Order::Total, Order::PerPublisher] {
+        let topic = topic(4).order(order);
+        let mut feed = topic.subscribe();
+        let (bell, waker) = bell();
+        let mut cx = Context::from_waker(Waker::noop());
+        assert!(poll(&mut feed, &waker).is_pending());
+        let mut publish = Box::pin(topic.publish(1));
+        assert_eq!(publish.as_mut().poll(&mut cx), Poll::Ready(Ok(())));
+        assert_eq!(bell.rings(), 1, "{order:?}");
+        assert_eq!(poll(&mut feed, &waker), Poll::Ready(Some(1)));
+        assert!(poll(&mut feed, &waker).is_pending());
+        let mut batch = Box::pin(topic.publish_batch([2, 3].into_iter()));
+        assert_eq!(batch.as_mut().poll(&mut cx), Poll::Ready(Ok(2)));
+        assert_eq!(bell.rings(), 2, "{order:?}");
+        assert_eq!(poll(&mut feed, &waker), Poll::Ready(Some(2)));
+    }
+}
+
 // proves: T-5
 // proves: T-6
 #[test]
