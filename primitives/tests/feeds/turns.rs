@@ -2,8 +2,9 @@
 
 use crate::poll;
 use corelane_primitives::{Order, Overflow, Signal, Subscription, Topic, TopicOverflow};
-use std::pin::pin;
-use std::task::{Poll, Waker};
+use futures_core::Stream;
+use std::pin::{Pin, pin};
+use std::task::{Context, Poll, Waker};
 
 const COUNT: u64 = 1_000_000;
 /// How often the feed sleeps and is woken, and a writer waits.
@@ -89,4 +90,49 @@ fn who_sleeps_and_who_waits_takes_no_turn() {
         assert_eq!(feed.try_next(), Ok(value));
     }
     assert_eq!(subscription.stats().control_turns, turns);
+}
+
+/// A stream that sleeps takes a bell of its own the first time, and keeps it.
+// proves: S-1
+#[test]
+fn streams_take_no_turn_for_each_sleep() {
+    let signal = Signal::new(0);
+    let turns = || signal.stats().control_turns;
+    let set = |value| assert!(signal.set(value).is_ok());
+    sleep_as_stream(signal.changes(), set, |value| value, turns);
+
+    for order in [Order::Total, Order::PerPublisher] {
+        let topic = Topic::new(4, TopicOverflow::Backpressure).order(order);
+        let turns = || topic.stats().control_turns;
+        let feed = topic.subscribe();
+        assert_eq!(topic.try_publish(0), Ok(()));
+        let publish = |value| assert_eq!(topic.try_publish(value), Ok(()));
+        sleep_as_stream(feed, publish, Result::unwrap, turns);
+    }
+
+    let subscription = Subscription::new(0, 4, Overflow::Backpressure);
+    let turns = || subscription.stats().control_turns;
+    let set = |value| assert!(subscription.try_set(value).is_ok());
+    sleep_as_stream(subscription.changes(), set, Result::unwrap, turns);
+}
+
+/// `feed` has a first value, 0.
+fn sleep_as_stream<S: Stream + Unpin>(
+    mut feed: S,
+    send: impl Fn(u64),
+    value_of: impl Fn(S::Item) -> u64,
+    turns: impl Fn() -> u64,
+) {
+    let mut cx = Context::from_waker(Waker::noop());
+    let mut next = || Pin::new(&mut feed).poll_next(&mut cx);
+    let mut before = None;
+    for value in 0..SLEEPS {
+        let Poll::Ready(Some(item)) = next() else {
+            panic!("{value} was sent");
+        };
+        assert_eq!(value_of(item), value);
+        assert!(next().is_pending());
+        assert_eq!(*before.get_or_insert_with(&turns), turns());
+        send(value + 1);
+    }
 }
