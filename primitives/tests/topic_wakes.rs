@@ -183,7 +183,7 @@ fn publishing_futures_wake_who_sleeps() {
         assert_eq!(bell.rings(), 1, "{order:?}");
         assert_eq!(poll(&mut feed, &waker), Poll::Ready(Some(1)));
         assert!(poll(&mut feed, &waker).is_pending());
-        let mut batch = Box::pin(topic.publish_batch([2, 3].into_iter()));
+        let mut batch = Box::pin(topic.publish_batch([2, 3]));
         assert_eq!(batch.as_mut().poll(&mut cx), Poll::Ready(Ok(2)));
         assert_eq!(bell.rings(), 2, "{order:?}");
         assert_eq!(poll(&mut feed, &waker), Poll::Ready(Some(2)));
