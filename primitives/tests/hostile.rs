@@ -293,6 +293,40 @@ fn read_both(mut feed: Feed<Value>, first: u32) {
     assert_eq!((stats.delivered, stats.dropped, stats.lag), (2, 0, 0));
 }
 
+/// The copies of a shard stand in a ring: wherever that turns over, nothing behind a clone that has
+/// panicked is taken before it.
+// proves: S-11
+#[test]
+fn clone_that_panics_ends_a_batch_of_changes() {
+    const CAPACITY: u32 = 8;
+    let state = Subscription::new(Value(0), CAPACITY as usize, Overflow::Backpressure);
+    let mut feed = state.changes();
+    // One value behind, so that the ring is never empty, whereat it would begin anew.
+    let mut behind = state.changes();
+    let mut take = |out: &mut Vec<Value>| {
+        let next = pin!(feed.next_batch(out, 64));
+        let taken = next.poll(&mut Context::from_waker(Waker::noop()));
+        assert!(taken.is_ready(), "there are values");
+    };
+    let (mut taken, mut last) = (Vec::new(), 0);
+    take(&mut taken);
+    for round in 0..4 * CAPACITY {
+        for _ in 0..=round % (CAPACITY - 1) {
+            last += 1;
+            state.try_set(Value(last)).expect("there is room");
+        }
+        ON_CLONE.set(Some(panic_once()));
+        assert!(catch_unwind(AssertUnwindSafe(|| take(&mut taken))).is_err());
+        ON_CLONE.set(None);
+        take(&mut taken);
+        assert_eq!(taken.last(), Some(&Value(last)));
+        while behind.lag() > 1 {
+            assert!(behind.try_next().is_ok());
+        }
+    }
+    assert!(taken.iter().map(|value| value.0).eq(0..=last));
+}
+
 /// What makes a feed clone values while its thread's other feeds may go.
 #[derive(Clone, Copy, Debug)]
 enum Looking {
